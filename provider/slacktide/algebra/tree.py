@@ -1,0 +1,93 @@
+"""Questions and rewrites over relations that need only their structure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
+from slacktide.common.node import Node
+from slacktide.common.tree import of_type, parts, postorder, rewrite
+
+CLASSES: tuple[type[Node], ...] = (
+    s.Column,
+    s.Reference,
+    s.Literal,
+    s.Call,
+    s.Cast,
+    s.Case,
+    s.Lambda,
+    s.Subquery,
+    s.Assignment,
+    s.AggregateCall,
+    s.Measure,
+    s.SortKey,
+    s.WindowCall,
+    r.Scan,
+    r.Values,
+    r.Range,
+    r.Filter,
+    r.Project,
+    r.Join,
+    r.Aggregate,
+    r.Union,
+    r.Sort,
+    r.Limit,
+    r.Window,
+    r.Expand,
+    r.Generate,
+)
+
+
+def inputs(rel: r.Rel) -> tuple[r.Rel, ...]:
+    """The relations that a relation reads directly (not those inside scalar subqueries)."""
+    return tuple(cast("r.Rel", part) for part in parts(rel) if isinstance(part, r.Relation))
+
+
+def relations(root: r.Rel) -> Iterator[r.Rel]:
+    """Every distinct relation once, inputs first, those inside scalar subqueries too."""
+    for node in postorder(root):
+        if isinstance(node, r.Relation):
+            yield cast("r.Rel", node)
+
+
+def sources(root: r.Rel) -> tuple[str, ...]:
+    """Names of the sources read, sorted."""
+    return tuple(sorted({scan.source for scan in of_type(root, r.Scan)}))
+
+
+def references(node: Node) -> frozenset[int]:
+    """Ids of the columns that expressions inside a node refer to."""
+    return frozenset(ref.column for ref in of_type(node, s.Reference))
+
+
+def substitute(scalar: s.Scalar, values: Mapping[int, s.Scalar]) -> s.Scalar:
+    """Put values in the place of references to their columns."""
+
+    def put(node: Node) -> Node | None:
+        return values.get(node.column) if isinstance(node, s.Reference) else None
+
+    return rewrite(scalar, put)
+
+
+def canonical(root: r.Rel) -> r.Rel:
+    """The same meaning with ids counted in order of appearance and no names but the sources'.
+
+    Two relations with one canonical form compute the same; its digest identifies states.
+    """
+    numbers: dict[int, int] = {}
+    named = {field.id for scan in of_type(root, r.Scan) for field in scan.fields}
+    for node in postorder(root):
+        if isinstance(node, s.Column):
+            numbers.setdefault(node.id, len(numbers))
+
+    def renumber(node: Node) -> Node | None:
+        if isinstance(node, s.Column):
+            name = node.name if node.id in named else ""
+            return s.Column(numbers[node.id], name, node.type, node.nullable)
+        if isinstance(node, s.Reference):
+            return s.Reference(numbers.get(node.column, node.column), node.type, node.nullable)
+        return None
+
+    return rewrite(root, renumber)

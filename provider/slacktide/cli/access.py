@@ -1,0 +1,106 @@
+"""What every command needs: the workspace that the user named, and a Spark session where one is due."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slacktide.cli.screen import progress
+from slacktide.errors import InvalidSettingError
+
+if TYPE_CHECKING:
+    from slacktide.engine.workspace import Workspace
+
+STORAGE_OPTIONS = "SLACKTIDE_STORAGE_OPTIONS"
+DEBUG = "SLACKTIDE_DEBUG"
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Views = Annotated[
+    list[str] | None,
+    typer.Option("--views", "-v", metavar="NAMES", help="These views only; with commas or again."),
+]
+
+
+def root_of(context: typer.Context) -> str:
+    """Give the root that the user named.
+
+    Raises:
+        InvalidSettingError: none was.
+    """
+    root = context.find_root().obj
+    if not isinstance(root, str) or not root.strip():
+        raise InvalidSettingError(
+            "no workspace is named",
+            hint="give slacktide --workspace ROOT, or set SLACKTIDE_WORKSPACE",
+        )
+    return root
+
+
+def storage_options() -> dict[str, str] | None:
+    """Read the options of the object store from the environment; a command line would show them.
+
+    Raises:
+        InvalidSettingError: they are no JSON object of texts.
+    """
+    text = os.environ.get(STORAGE_OPTIONS)
+    if not text:
+        return None
+    try:
+        options = json.loads(text)
+    except ValueError:
+        options = None
+    if not isinstance(options, dict):
+        raise InvalidSettingError(
+            f"{STORAGE_OPTIONS} is not a JSON object",
+            hint='such as {"region": "eu-west-1"}',
+        )
+    return {str(key): str(value) for key, value in options.items()}
+
+
+def opened(context: typer.Context) -> Workspace:
+    """Open the workspace that the user named."""
+    from slacktide.engine.workspace import Workspace
+
+    return Workspace.open(root_of(context), storage_options=storage_options())
+
+
+@contextmanager
+def spark_session(app: str, *, conf: Mapping[str, str] | None = None) -> Iterator[Any]:
+    """Give a session on this machine, and stop it afterwards where it was started for this."""
+    from slacktide.spark.lease import leased_session
+
+    with leased_session(
+        f"slacktide {app}",
+        conf=conf,
+        starting=lambda: progress("starting Spark"),
+        loud=bool(os.environ.get(DEBUG)),
+    ) as session:
+        yield session
+
+
+def names(given: list[str] | None) -> list[str] | None:
+    """Split names that were given with commas, or one by one; None where none were."""
+    split = [name.strip() for text in given or () for name in text.split(",")]
+    return [name for name in split if name] or None
+
+
+def pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    """Read options of the form NAME=VALUE.
+
+    Raises:
+        InvalidSettingError: there is no equals sign.
+    """
+    found = {}
+    for text in given or ():
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise InvalidSettingError(
+                f"{option} {text!r} is not of the form NAME=VALUE", hint=f"such as {option} a=b"
+            )
+        found[name.strip()] = value
+    return found

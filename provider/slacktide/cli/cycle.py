@@ -1,0 +1,186 @@
+"""The commands of the cycle: ``discover``, ``plan`` and ``refresh``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slacktide import errors
+from slacktide.cli.access import AsJson, Views, names, opened, spark_session
+from slacktide.cli.screen import emit, progress, say, sentences, show_table
+from slacktide.errors import InvalidSettingError, InvariantError, SlacktideError, UserError
+
+if TYPE_CHECKING:
+    from slacktide.engine.plan import Plan
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("discover")(discover)
+    app.command("plan")(plan)
+    app.command("refresh")(refresh)
+
+
+def discover(context: typer.Context, as_json: AsJson = False) -> None:
+    """Look for what landed, and accept it as new versions of the sources."""
+    with progress("looking for arrivals"):
+        versions = dict(opened(context).discover())
+    if as_json:
+        emit({"versions": versions})
+    elif versions:
+        show_table(("source", "version"), sorted(versions.items()))
+    else:
+        say("no sources yet: slacktide source add --help")
+
+
+def plan(
+    context: typer.Context,
+    views: Views = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the plan there, for refresh --plan.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a refresh would do, and why; arrivals are discovered first."""
+    with progress("planning"):
+        made = opened(context).plan(names(views))
+    document = made.to_dict()
+    if out is not None:
+        _write(out, document)
+    if as_json:
+        emit(document)
+    else:
+        show_plan(made)
+        if out is not None:
+            say(f"written to {out}")
+
+
+def show_plan(made: Plan) -> None:
+    """Print what a plan does with each view."""
+    say(f"plan {made.plan_id}")
+    rows: list[tuple[str, str, str, str]] = [
+        (view.view, view.method, _steps(view.start, view.end), sentences(view.reasons))
+        for view in made.views
+    ]
+    rows += [(new.name, "new", "", "created by the run") for new in made.register]
+    if rows:
+        show_table(("view", "method", "versions", "why"), rows)
+    if made.is_empty:
+        say("nothing to do" if rows else "no views yet: slacktide view add --help")
+
+
+def _steps(start: Mapping[str, int], end: Mapping[str, int]) -> str:
+    moved = [name for name in sorted(end) if end[name] != start.get(name, 0)]
+    return ", ".join(f"{name} {start.get(name, 0)}→{end[name]}" for name in moved)
+
+
+def _write(out: str, document: Mapping[str, Any]) -> None:
+    try:
+        Path(out).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InvalidSettingError(
+            f"the plan cannot be written to {out}: {error.strerror}", hint="name another file"
+        ) from error
+
+
+def refresh(
+    context: typer.Context,
+    plan: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|ID", help="Run exactly this plan, from a file or by its id."),
+    ] = None,
+    views: Views = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the answers up to date."""
+    if plan is not None and views:
+        raise InvalidSettingError(
+            "--plan and --views are both given", hint="a plan names its views"
+        )
+    workspace = opened(context)
+    chosen = None if plan is None else read_plan(plan)
+    with spark_session("refresh") as spark, progress("refreshing"):
+        report = workspace.refresh(spark, chosen, views=names(views))
+    document = report.to_dict()
+    if as_json:
+        emit(document)
+    else:
+        show_report(document)
+    code = exit_code(document)
+    if code:
+        raise typer.Exit(code)
+
+
+def read_plan(given: str) -> Plan | str:
+    """Read a plan from a file; what is no file is the id of a stored one."""
+    path = Path(given)
+    if not path.is_file():
+        if path.suffix or len(path.parts) > 1:
+            raise InvalidSettingError(
+                f"there is no plan in {given}", hint="slacktide plan --out FILE writes one"
+            )
+        return given
+    from slacktide.engine.plan import Plan
+
+    try:
+        return Plan.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, SlacktideError):
+            raise
+        raise InvalidSettingError(
+            f"{given} is not a plan", hint="slacktide plan --out FILE writes one"
+        ) from error
+
+
+def show_report(report: Mapping[str, Any]) -> None:
+    """Print what a run did."""
+    if report["run"] is None:
+        say("nothing to do: every answer is up to date")
+        return
+    say(f"run {report['run']} of plan {report['plan_id']}")
+    rows = []
+    for name, view in sorted(report["views"].items()):
+        actual = view.get("actual") or {}
+        failure = view.get("error")
+        why = _failure(failure) if failure else sentences(view.get("reasons") or ())
+        rows.append(
+            (
+                name,
+                view["method"],
+                actual.get("rows_read"),
+                actual.get("rows_out"),
+                actual.get("cpu_seconds"),
+                why,
+            )
+        )
+    show_table(("view", "method", "rows read", "rows out", "CPU s", "why"), rows)
+
+
+def _failure(error: Mapping[str, str]) -> str:
+    hint = f" ({error['hint']})" if error.get("hint") else ""
+    return f"{error['message']}{hint}"
+
+
+def exit_code(report: Mapping[str, Any]) -> int:
+    """Give the exit code of a report: that of the gravest error among its views."""
+    codes = {_exit_of(view["error"]["code"]) for view in report["views"].values() if view["error"]}
+    for code in (InvariantError.exit_code, UserError.exit_code):
+        if code in codes:
+            return code
+    return max(codes, default=0)
+
+
+def _exit_of(code: str) -> int:
+    known = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    return next(
+        (
+            kind.exit_code
+            for kind in known
+            if issubclass(kind, SlacktideError) and kind.code == code
+        ),
+        InvariantError.exit_code,
+    )

@@ -1,0 +1,193 @@
+"""The commands that look: ``explain``, ``status``, ``history``, ``verify``, and ``gc``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from slacktide.cli.access import AsJson, Views, names, opened, spark_session
+from slacktide.cli.cycle import read_plan
+from slacktide.cli.screen import bytes_text, emit, progress, say, show_table
+from slacktide.cli.source import show_sources
+from slacktide.cli.view import show_views
+from slacktide.errors import InvalidSettingError, InvariantError
+
+_NAME = re.compile(r"\w+")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("explain")(explain)
+    app.command("status")(status)
+    app.command("history")(history)
+    app.command("verify")(verify)
+    app.command("gc")(gc)
+
+
+def explain(
+    context: typer.Context,
+    target: Annotated[str | None, typer.Argument(help="A view, or a query not added yet.")] = None,
+    plan: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|ID", help="A plan instead, from a file or by its id."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how a view, a query or a plan is worked on, and why."""
+    if (target is None) == (plan is None):
+        raise InvalidSettingError(
+            "explain takes one thing", hint="give a view, a query in quotes, or --plan FILE|ID"
+        )
+    workspace = opened(context)
+    if target is None:
+        chosen = read_plan(str(plan))
+        given = workspace.stored_plan(chosen) if isinstance(chosen, str) else chosen
+        explanation = workspace.explain(given)
+    elif _NAME.fullmatch(target):
+        explanation = workspace.explain(target)
+    else:
+        with spark_session("explain") as spark, progress("reading the query"):
+            explanation = workspace.explain(target, spark=spark)
+    if as_json:
+        emit(explanation.to_dict())
+    else:
+        say(explanation.text)
+
+
+def status(context: typer.Context, as_json: AsJson = False) -> None:
+    """Show sources, views, how fresh they are and what they keep."""
+    found = opened(context).status().to_dict()
+    if as_json:
+        emit(found)
+        return
+    say(f"workspace {found['root']}, {found['runs']} runs")
+    if found["sources"]:
+        show_sources(found["sources"])
+    else:
+        say("no sources yet: slacktide source add --help")
+    if found["views"]:
+        show_views(found["views"])
+    else:
+        say("no views yet: slacktide view add --help")
+    kept = (("states", "state_bytes"), ("mirrors", "mirror_bytes"), ("answers", "answer_bytes"))
+    say("kept: " + ", ".join(f"{bytes_text(found[key])} of {what}" for what, key in kept))
+    removable = [
+        f"{name} up to {entry['removable']}"
+        for name, entry in found["sources"].items()
+        if entry["removable"]
+    ]
+    if removable:
+        say(f"landed files no longer needed: {', '.join(removable)}")
+
+
+def history(
+    context: typer.Context,
+    view: Annotated[str | None, typer.Argument(help="Only runs that worked on this view.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="The newest runs.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List past runs, the newest first."""
+    reports = [report.to_dict() for report in opened(context).history(view)]
+    reports = sorted(reports, key=lambda report: report["run"] or 0, reverse=True)[:limit]
+    if as_json:
+        emit({"runs": reports})
+    elif not reports:
+        say("no runs yet: slacktide refresh")
+    elif view is None:
+        heads = ("run", "ended", "views", "rows read", "CPU s", "failed")
+        show_table(heads, [_run(report) for report in reports])
+    else:
+        heads = ("run", "ended", "method", "rows read", "rows out", "CPU s")
+        show_table(heads, [_view_run(report, report["views"][view]) for report in reports])
+
+
+def _run(report: Mapping[str, Any]) -> tuple[object, ...]:
+    views = report["views"]
+    methods = Counter(view["method"] for view in views.values())
+    return (
+        report["run"],
+        _minute(report["ended"]),
+        ", ".join(f"{count} {method}" for method, count in sorted(methods.items())),
+        _total(views, "rows_read"),
+        _total(views, "cpu_seconds"),
+        ", ".join(sorted(name for name, view in views.items() if view["error"])),
+    )
+
+
+def _view_run(report: Mapping[str, Any], view: Mapping[str, Any]) -> tuple[object, ...]:
+    actual = view["actual"]
+    figures = (actual.get(name) for name in ("rows_read", "rows_out", "cpu_seconds"))
+    return (report["run"], _minute(report["ended"]), view["method"], *figures)
+
+
+def _total(views: Mapping[str, Mapping[str, Any]], figure: str) -> float | None:
+    """Add a figure up; what is unknown of one view is unknown of all."""
+    worked = [view["actual"].get(figure) for view in views.values() if view["actual"]]
+    return None if None in worked else sum(worked)
+
+
+def _minute(instant: str) -> str:
+    return instant[:19].replace("T", " ")
+
+
+def verify(context: typer.Context, views: Views = None, as_json: AsJson = False) -> None:
+    """Compare answers with batch runs over the same data, row by row."""
+    workspace = opened(context)
+    with spark_session("verify") as spark, progress("running the queries in full"):
+        verification = workspace.verify(spark, names(views))
+    document = verification.to_dict()
+    if as_json:
+        emit(document)
+    elif not document["views"]:
+        say("no view has an answer yet: slacktide refresh")
+    else:
+        show_verification(document["views"])
+    if not verification.equal:
+        raise typer.Exit(InvariantError.exit_code)
+
+
+def show_verification(found: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print how answers compare, with some of the rows that differ."""
+    rows = [
+        (
+            name,
+            view["equal"],
+            view["missing"],
+            view["extra"],
+            view["batch"].get("rows_read"),
+            view["batch"].get("cpu_seconds"),
+        )
+        for name, view in sorted(found.items())
+    ]
+    show_table(("view", "equal", "missing", "extra", "rows read", "CPU s"), rows)
+    for name, view in sorted(found.items()):
+        if view["schema"]:
+            say(f"{name}: {view['schema']}")
+        for row in view["sample"]:
+            say(f"{name}: {_difference(row)}")
+
+
+def _difference(row: Mapping[str, str]) -> str:
+    values = ", ".join(f"{key}={value}" for key, value in row.items() if key != "__m")
+    times = int(row["__m"])
+    return f"{'extra' if times > 0 else 'missing'} {abs(times)} of {values}"
+
+
+def gc(
+    context: typer.Context,
+    keep_runs: Annotated[
+        int | None, typer.Option(min=1, help="Forget changes of answers before that many runs.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove files that nothing needs any more."""
+    with progress("looking for what nothing names"):
+        removed = opened(context).gc(keep_runs=keep_runs).to_dict()
+    if as_json:
+        emit(removed)
+    else:
+        say(f"{removed['files']} files removed, {bytes_text(removed['bytes'])}")

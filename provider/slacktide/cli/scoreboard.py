@@ -1,0 +1,110 @@
+"""The table at the end of the demo: what each view cost, beside what a batch run costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from slacktide.cli.screen import say, sentences, show_table
+
+Number = TypeVar("Number", int, float)
+
+
+@dataclass
+class Score:
+    """What the refreshes of one view came to, all arrivals together."""
+
+    methods: Counter[str] = field(default_factory=Counter)
+    reasons: tuple[str, ...] = ()
+    rows: int | None = 0
+    rows_full: int | None = 0
+    cpu: float | None = 0.0
+    cpu_full: float | None = 0.0
+    equal: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that ``--json`` prints."""
+        return {
+            "methods": dict(self.methods),
+            "reasons": list(self.reasons),
+            "rows_read": self.rows,
+            "rows_read_full": self.rows_full,
+            "cpu_seconds": self.cpu,
+            "cpu_seconds_full": self.cpu_full,
+            "equal": self.equal,
+        }
+
+
+class Scoreboard:
+    """The scores of all views."""
+
+    def __init__(self) -> None:
+        self.scores: dict[str, Score] = {}
+
+    @property
+    def equal(self) -> bool:
+        """Whether every answer was equal to batch, every time."""
+        return bool(self.scores) and all(score.equal for score in self.scores.values())
+
+    def add(self, report: Mapping[str, Any], verification: Mapping[str, Any]) -> None:
+        """Take in one refresh, and the batch runs over the same versions.
+
+        A view that no change reached costs nothing, in truth and in the table; the batch run that it
+        is compared with counts, as without Slacktide it would have been made.
+        """
+        for name, checked in verification["views"].items():
+            view = report["views"].get(name, {"method": "failed"})
+            score = self.scores.setdefault(name, Score())
+            score.methods[view["method"]] += 1
+            if view.get("reasons") and view["method"] != "unchanged":
+                score.reasons = tuple(view["reasons"])
+            actual, batch = view.get("actual") or {}, checked.get("batch") or {}
+            idle = view["method"] == "unchanged"
+            score.rows = _sum(score.rows, 0 if idle else actual.get("rows_read"))
+            score.cpu = _sum(score.cpu, 0.0 if idle else actual.get("cpu_seconds"))
+            score.rows_full = _sum(score.rows_full, batch.get("rows_read"))
+            score.cpu_full = _sum(score.cpu_full, batch.get("cpu_seconds"))
+            score.equal = score.equal and bool(checked["equal"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that ``--json`` prints."""
+        views = {name: score.to_dict() for name, score in self.scores.items()}
+        return {"equal": self.equal, "views": views}
+
+    def show(self) -> None:
+        """Print the table."""
+        rows = [
+            (
+                name,
+                _methods(score.methods),
+                _against(score.rows, score.rows_full, "{:,.0f}"),
+                _against(score.cpu, score.cpu_full, "{:.1f}"),
+                "yes" if score.equal else "NO",
+                sentences(score.reasons),
+            )
+            for name, score in self.scores.items()
+        ]
+        heads = ("view", "method", "rows read", "CPU s", "equal", "why")
+        show_table(heads, rows, right={"rows read", "CPU s"})
+        say("rows read and CPU: the refreshes, of what batch runs over the same data took")
+        say("equal: the answer is the batch answer, row by row, after every arrival")
+
+
+def _sum(left: Number | None, right: Number | None) -> Number | None:
+    """Add, unless one is unknown."""
+    return None if left is None or right is None else left + right
+
+
+def _methods(methods: Mapping[str, int]) -> str:
+    if len(methods) == 1:
+        return next(iter(methods))
+    return ", ".join(f"{count} {method}" for method, count in methods.items())
+
+
+def _against(mine: float | None, full: float | None, form: str) -> str:
+    if mine is None or full is None:
+        return "unknown"
+    share = f" {mine / full:.0%}" if full else ""
+    return f"{form.format(mine)} of {form.format(full)}{share}"

@@ -1,0 +1,1 @@
+"""What every layer may use: digests, tagged serialisation, the clock, names."""

@@ -1,0 +1,58 @@
+"""Reasons: every decision that a user could wonder about has a code and a sentence.
+
+The table is drawn into the docs. A reason may carry a detail, such as the operator it is about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from slacktide.errors import InvariantError
+
+SENTENCES: Final = MappingProxyType(
+    {
+        "CHANGE_TOO_LARGE": "the pending change is too large a share of the sources ({detail})",
+        "CLOCK": "the query asks for the time ({detail}), which is fixed anew in every run",
+        "FIRST_RUN": "the view has no answer yet",
+        "INEXACT_AGGREGATE": "{detail} over floating-point numbers would drift when rows leave",
+        "NO_CHANGE": "no source of the view has changed",
+        "NON_DETERMINISTIC_EXPRESSION": "{detail} gives another value each time it is asked",
+        "OPERATOR_NOT_INCREMENTAL": "{detail} is computed anew from the sources",
+        "POLICY": "the view's policy is {detail}",
+        "REBUILD_DIFFERS": "the plan as read does not give the types of the query ({detail})",
+        "RECURSIVE_QUERY": "the query is recursive",
+        "STALE_PLAN": "what the plan started from has moved, so it was made again ({detail})",
+        "STATE_MISSING": "what the view needs to remember is not there ({detail})",
+        "UNGROUPABLE_TYPE": "rows of type {detail} cannot be told apart by grouping",
+        "UNREADABLE_EXPRESSION": "the expression {detail} is not read",
+        "UNREADABLE_NODE": "the operator {detail} is not read",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A code of `SENTENCES` and what it is about."""
+
+    code: str
+    detail: str = ""
+
+    def __post_init__(self) -> None:
+        if self.code not in SENTENCES:
+            raise InvariantError(f"no reason has the code {self.code!r}")
+
+    def __str__(self) -> str:
+        return f"{self.code}({self.detail})" if self.detail else self.code
+
+    @property
+    def sentence(self) -> str:
+        """The reason in words, without a full stop."""
+        return str(SENTENCES[self.code]).format(detail=self.detail)
+
+    @classmethod
+    def parse(cls, text: str) -> Reason:
+        """Read what `str` wrote."""
+        code, bracket, rest = text.partition("(")
+        return cls(code, rest.removesuffix(")") if bracket else "")

@@ -1,0 +1,1 @@
+"""The workspace: the one door through which command line, Airflow and tests go."""

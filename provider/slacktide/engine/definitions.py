@@ -1,0 +1,180 @@
+"""Adding, replacing and dropping sources, views and functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from slacktide.algebra.view import ReadView
+from slacktide.common.names import check_name
+from slacktide.common.quantities import parse_bytes
+from slacktide.engine.expansion import all_texts
+from slacktide.errors import (
+    InvalidSettingError,
+    ObjectExistsError,
+    QueryError,
+    UnknownObjectError,
+    UnsupportedQueryError,
+)
+from slacktide.optimizer.api import state_sources, verdict
+from slacktide.store import requirement as q
+from slacktide.store import update as u
+from slacktide.store.world import World
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+POLICIES = ("auto", "incremental", "full")
+SETTINGS = ("due", "goal", "state_budget", "policy", "paused")
+
+
+@dataclass(frozen=True, slots=True)
+class ViewDraft:
+    """A view that was read and checked, and is not in the log yet.
+
+    Attributes:
+        below: names of the views that its text may read.
+    """
+
+    name: str
+    sql: str
+    settings: Mapping[str, Any]
+    view: ReadView
+    below: tuple[str, ...]
+
+    @property
+    def policy(self) -> str:
+        """The policy of the view."""
+        return str(self.settings.get("policy", "auto"))
+
+    def update(self) -> u.AddView:
+        """The update that adds it."""
+        return u.AddView(**self._fields())
+
+    def replacement(self) -> u.ReplaceView:
+        """The update that puts it in the place of the view of its name."""
+        return u.ReplaceView(**self._fields())
+
+    def _fields(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "sql": self.sql,
+            "settings": {**self.settings, "reads": list(self.below)},
+            "conf": dict(self.view.conf),
+            "definition": self.view.to_dict(),
+            "reasons": tuple(str(reason) for reason in verdict(self.view)),
+            "states": tuple(state_sources(self.view)),
+        }
+
+
+def draft_view(
+    spark: SparkSession, world: World, name: str, sql: str, settings: Mapping[str, Any]
+) -> ViewDraft:
+    """Read a view's text and check its settings.
+
+    Raises:
+        InvalidNameError: the name is not allowed.
+        InvalidSettingError: a setting is unknown or has no such value.
+        QueryError: the text does not parse or resolve.
+        UnsupportedQueryError: the policy is ``incremental`` and the view cannot be.
+    """
+    from slacktide.spark.reader import read_view  # noqa: PLC0415 - needs pyspark
+
+    check_name("view", name)
+    checked = check_settings(name, settings)
+    texts = {other: text for other, text in all_texts(world).items() if other != name}
+    schemas = {source.name: source.schema for source in world.sources.values()}
+    view = read_view(spark, sql, schemas, views=texts)
+    if not view.sources:
+        raise QueryError(
+            f"view {name} reads no source",
+            hint="a view is kept up to date over sources; add one with 'slacktide source add'",
+        )
+    below = tuple(other for other in texts if re.search(rf"\b{other}\b", sql, re.IGNORECASE))
+    draft = ViewDraft(name, sql, checked, view, below)
+    reasons = verdict(view)
+    if draft.policy == "incremental" and reasons:
+        raise UnsupportedQueryError(
+            f"view {name} cannot be incremental: " + "; ".join(r.sentence for r in reasons),
+            hint="change the query, or set its policy to 'auto'",
+        )
+    return draft
+
+
+def check_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the settings of a view.
+
+    Raises:
+        InvalidSettingError: one is unknown or has no such value.
+    """
+    for key in settings:
+        if key not in SETTINGS:
+            raise InvalidSettingError(
+                f"view {name} has the unknown setting {key!r}",
+                hint=f"settings are {', '.join(SETTINGS)}",
+            )
+    policy = settings.get("policy", "auto")
+    if policy not in POLICIES:
+        raise InvalidSettingError(
+            f"view {name} has the policy {policy!r}", hint=f"policies are {', '.join(POLICIES)}"
+        )
+    if not isinstance(settings.get("paused", False), bool):
+        raise InvalidSettingError(
+            f"view {name} has paused = {settings['paused']!r}", hint="it is true or false"
+        )
+    if settings.get("state_budget") is not None:
+        parse_bytes(settings["state_budget"], setting="state_budget")
+    return dict(settings)
+
+
+def view_name_free(world: World, name: str) -> q.NameFree:
+    """The requirement that a name is free, checked now as well.
+
+    Raises:
+        ObjectExistsError: it is taken.
+    """
+    taken = world.relation(name)
+    if taken is not None:
+        raise ObjectExistsError(
+            f"the name {name} is taken by {taken}", hint="choose another name, or drop that first"
+        )
+    return q.NameFree("view", name)
+
+
+def known(kind: str, name: str, names: Mapping[str, Any]) -> None:
+    """Check that an object is there.
+
+    Raises:
+        UnknownObjectError: it is not.
+    """
+    if name not in names:
+        listed = ", ".join(sorted(names)) or "none"
+        raise UnknownObjectError(
+            f"there is no {kind} {name!r}", hint=f"the workspace has these: {listed}"
+        )
+
+
+def readers_of(world: World, name: str) -> list[str]:
+    """Names of the views that read a source or view."""
+    found = []
+    for record in world.views.values():
+        view = ReadView.from_dict(record.definition)
+        if name in view.sources or name in record.settings.get("reads", []):
+            found.append(record.name)
+    return sorted(found)
+
+
+def refuse_if_read(world: World, kind: str, name: str) -> None:
+    """Check that no view reads an object that is to be dropped.
+
+    Raises:
+        ObjectExistsError: one does.
+    """
+    readers = readers_of(world, name)
+    if readers:
+        raise ObjectExistsError(
+            f"{kind} {name} is read by {', '.join(readers)}",
+            hint="drop these views first",
+        )

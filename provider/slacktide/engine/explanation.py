@@ -1,0 +1,71 @@
+"""What would be done for a view or by a plan, as text for people and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slacktide.algebra.textual import to_text
+from slacktide.algebra.view import ReadView
+from slacktide.common.reasons import Reason
+from slacktide.engine.plan import Plan
+from slacktide.optimizer.api import verdict
+from slacktide.program.textual import program_text
+from slacktide.store.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """An explanation.
+
+    Attributes:
+        text: for people, several lines.
+        is_incremental: whether the view is maintained by changes and states; None for a plan.
+        reasons: why it is not, as codes.
+    """
+
+    text: str
+    is_incremental: bool | None
+    reasons: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that is printed."""
+        return {
+            "text": self.text,
+            "is_incremental": self.is_incremental,
+            "reasons": list(self.reasons),
+        }
+
+
+def explain_read(name: str, view: ReadView) -> Explanation:
+    """Explain a view as read."""
+    reasons = verdict(view)
+    head = f"view {name} is {'recomputed in full' if reasons else 'maintained incrementally'}"
+    lines = [head, *_sentences(reasons), f"reads: {', '.join(view.sources)}"]
+    if view.relation is not None:
+        lines += ["", to_text(view.relation)]
+    return Explanation("\n".join(lines), not reasons, tuple(str(reason) for reason in reasons))
+
+
+def explain_view(world: World, name: str) -> Explanation:
+    """Explain a view of a workspace."""
+    return explain_read(name, ReadView.from_dict(world.views[name].definition))
+
+
+def explain_plan(plan: Plan) -> Explanation:
+    """Explain a plan: what it does for each view, and with which program."""
+    lines = list(plan.summary)
+    reasons: list[str] = []
+    for view in plan.views:
+        reasons += [str(reason) for reason in view.reasons]
+        lines += ["", f"view {view.view}: {view.method}", *_sentences(view.reasons)]
+        if view.program is not None:
+            lines.append(program_text(view.program))
+    for item in plan.register:
+        lines += ["", f"view {item.name}: new, planned by the run that creates it"]
+    return Explanation("\n".join(lines), None, tuple(dict.fromkeys(reasons)))
+
+
+def _sentences(reasons: Sequence[Reason]) -> list[str]:
+    return [f"  because {reason.sentence} [{reason}]" for reason in reasons]

@@ -1,0 +1,132 @@
+"""Taking in what has landed: accepting arrivals, and leaving some out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from slacktide.algebra.view import ReadView
+from slacktide.common.clock import Clock
+from slacktide.engine.definitions import known
+from slacktide.engine.sources import accept, peek
+from slacktide.errors import CommitConflictError, UnknownObjectError
+from slacktide.store import requirement as q
+from slacktide.store import update as u
+from slacktide.store.arrivals import Arrival, PinnedFile
+from slacktide.store.record import Source
+from slacktide.store.world import World
+
+if TYPE_CHECKING:
+    from slacktide.store.store import Store
+
+
+class Intake:
+    """What lands in the sources of one workspace."""
+
+    def __init__(
+        self, store: Store, clock: Clock, storage_options: Mapping[str, Any] | None
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._options = storage_options
+
+    def discover(self) -> dict[str, int]:
+        """Accept what has landed at each source; give the newest versions."""
+        for name in self._store.world().sources:
+            self._discover(name)
+        return {name: source.version for name, source in self._store.world().sources.items()}
+
+    def _discover(self, name: str) -> None:
+        while True:
+            source = self._store.world().sources.get(name)
+            if source is None:
+                return
+            files = self._peek(source)
+            if not files:
+                return
+            now = self._clock()
+            arrivals = accept(source, files, storage_options=self._options, now=now)
+            if not arrivals:
+                return
+            requirements: list[q.Requirement] = [
+                q.SourceIs(name, source.epoch),
+                q.SourceArrivals(name, source.version),
+            ]
+            try:
+                self._store.commit([u.AcceptArrivals(name, arrivals)], requirements)
+            except CommitConflictError:
+                continue  # another discovery was faster; what it took is no longer new
+            return
+
+    def landed(self) -> dict[str, int]:
+        """Files per source that have landed and are not accepted."""
+        sources = self._store.world().sources.values()
+        return {source.name: len(self._peek(source)) for source in sources}
+
+    def pending(self) -> dict[str, int]:
+        """Arrivals per source that some view lacks, landed files included."""
+        world = self._store.world()
+        landed = self.landed()
+        return {
+            name: landed[name] + source.version - _consumed(world, source)
+            for name, source in world.sources.items()
+        }
+
+    def skip(self, name: str, arrival: int | str) -> None:
+        """Leave out an arrival by version, or a file that landed by its name.
+
+        Raises:
+            UnknownObjectError: there is no such source or arrival.
+        """
+        world = self._store.world()
+        known("source", name, world.sources)
+        source = world.sources[name]
+        if isinstance(arrival, int):
+            if not 1 <= arrival <= source.version:
+                raise UnknownObjectError(
+                    f"source {name} has no arrival {arrival}",
+                    hint=f"its arrivals are numbered 1 to {source.version}",
+                )
+            self._store.commit([u.SkipArrival(name, arrival)], [q.SourceIs(name, source.epoch)])
+            return
+        version = _accepted_as(source, arrival)
+        if version is not None:
+            self.skip(name, version)
+            return
+        file = self._landed_file(source, arrival)
+        now = self._clock().isoformat()
+        left_out = Arrival(files=(file,), rows=0, bytes=file.size, accepted=now)
+        self._store.commit(
+            [u.AcceptArrivals(name, [left_out]), u.SkipArrival(name, source.version + 1)],
+            [q.SourceIs(name, source.epoch), q.SourceArrivals(name, source.version)],
+        )
+
+    def _landed_file(self, source: Source, name: str) -> PinnedFile:
+        landed = self._peek(source)
+        for file in landed:
+            if file.path == name or file.path.rsplit("/", 1)[-1] == name:
+                return file
+        listed = ", ".join(file.path.rsplit("/", 1)[-1] for file in landed[:5]) or "none"
+        raise UnknownObjectError(
+            f"source {source.name} has no file {name!r}", hint=f"files that landed: {listed}"
+        )
+
+    def _peek(self, source: Source) -> list[PinnedFile]:
+        return list(peek(source, storage_options=self._options, now=self._clock()))
+
+
+def _accepted_as(source: Source, name: str) -> int | None:
+    for version in range(source.version, 0, -1):
+        for file in source.arrivals[version - 1].files:
+            if file.path == name or file.path.rsplit("/", 1)[-1] == name:
+                return version
+    return None
+
+
+def _consumed(world: World, source: Source) -> int:
+    taken = [
+        (view.versions or {}).get(source.name, 0)
+        for view in world.views.values()
+        if not view.paused and source.name in ReadView.from_dict(view.definition).sources
+    ]
+    return min(taken, default=0 if not world.views else source.version)

@@ -1,0 +1,113 @@
+"""A plan of one run over several views, as it is stored and executed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slacktide.common.digest import digest_of
+from slacktide.errors import NewerFormatError
+from slacktide.optimizer.plan import ViewPlan
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A view that the Airflow Variable declares and the run is to create."""
+
+    name: str
+    sql: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one run is to do.
+
+    Attributes:
+        now: the instant that functions of the clock give in this run, ISO 8601.
+        views: one plan per view, in an order in which the run works.
+        mirrors: sources whose current rows are written anew, with the version.
+        register: views that the run creates before it computes them.
+        versions: the version of each source that the run takes in.
+        identity: the id of the plan that this one was made again for; None for a plan of its own.
+    """
+
+    now: str
+    views: tuple[ViewPlan, ...]
+    mirrors: Mapping[str, int]
+    register: tuple[Registration, ...]
+    versions: Mapping[str, int]
+    identity: str | None = None
+
+    @property
+    def plan_id(self) -> str:
+        """The digest of the content, as hexadecimal text."""
+        if self.identity is not None:
+            return self.identity
+        return digest_of("plan", json.dumps(self._body(), sort_keys=True)).hex()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to compute and nothing to create."""
+        return not self.register and all(view.method == "unchanged" for view in self.views)
+
+    @property
+    def summary(self) -> list[str]:
+        """Three lines for people: what, how, and what is new."""
+        by_method: dict[str, list[str]] = {}
+        for view in self.views:
+            by_method.setdefault(view.method, []).append(view.view)
+        for registration in self.register:
+            by_method.setdefault("new", []).append(registration.name)
+        how = "; ".join(f"{method}: {', '.join(names)}" for method, names in by_method.items())
+        taken = ", ".join(f"{name} to {version}" for name, version in sorted(self.versions.items()))
+        return [
+            f"plan {self.plan_id} for {len(self.views) + len(self.register)} views",
+            how or "no views",
+            f"versions: {taken or 'none'}",
+        ]
+
+    def _body(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "now": self.now,
+            "views": [view.to_dict() for view in self.views],
+            "mirrors": dict(self.mirrors),
+            "register": [
+                {"name": item.name, "sql": item.sql, "settings": dict(item.settings)}
+                for item in self.register
+            ],
+            "versions": dict(self.versions),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the stored form."""
+        return {**self._body(), "plan_id": self.plan_id}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Plan:
+        """Read the stored form.
+
+        Raises:
+            NewerFormatError: it was written by a newer version.
+        """
+        if document.get("format") != FORMAT:
+            raise NewerFormatError(
+                f"the plan has format {document.get('format')!r}, this version reads {FORMAT}",
+                hint="upgrade Slacktide to the version that wrote it",
+            )
+        return cls(
+            now=document["now"],
+            views=tuple(ViewPlan.from_dict(view) for view in document["views"]),
+            mirrors=document["mirrors"],
+            register=tuple(Registration(**item) for item in document["register"]),
+            versions=document["versions"],
+        )
+
+    def view(self, name: str) -> ViewPlan | None:
+        """The plan of one view, or None."""
+        return next((view for view in self.views if view.view == name), None)

@@ -1,0 +1,185 @@
+"""Binds the pure planner to the log: what each view is told, and what a run's views share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from slacktide.algebra.view import ReadView
+from slacktide.common.quantities import parse_bytes
+from slacktide.common.tree import of_type
+from slacktide.engine.plan import Plan, Registration
+from slacktide.errors import UnknownObjectError
+from slacktide.optimizer.api import Situation, plan_view, snapshot_sources
+from slacktide.optimizer.mirror import is_due
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.program.operator import Save
+from slacktide.store.record import Source, ViewRecord
+from slacktide.store.world import World
+
+
+def make_plan(
+    world: World,
+    *,
+    now: str,
+    views: Sequence[str] | None = None,
+    register: Sequence[Registration] = (),
+) -> Plan:
+    """Plan one run.
+
+    Args:
+        world: the log as it is.
+        now: the instant of the run.
+        views: names of the views to refresh; None for all that are not paused.
+        register: views that the run creates.
+
+    Raises:
+        UnknownObjectError: there is no view of a name.
+    """
+    records = _chosen(world, views)
+    ends = _ends(world, records)
+    plans = _consistent(world, [_plan_one(world, record, ends) for record in records], ends)
+    return Plan(
+        now=now,
+        views=tuple(plans),
+        mirrors=mirrors_due(world, plans),
+        register=tuple(register),
+        versions=ends,
+    )
+
+
+def plan_first(name: str, view: ReadView, policy: str, end: Mapping[str, int]) -> ViewPlan:
+    """Plan the first run of a view that is not in the log yet."""
+    situation = Situation({}, {source: end[source] for source in view.sources}, 1.0, {}, policy, 0)
+    return plan_view(name, view, situation)
+
+
+def _chosen(world: World, views: Sequence[str] | None) -> list[ViewRecord]:
+    if views is None:
+        return [record for record in world.views.values() if not record.paused]
+    unknown = [name for name in views if name not in world.views]
+    if unknown:
+        known = ", ".join(sorted(world.views)) or "none"
+        raise UnknownObjectError(
+            f"there is no view {unknown[0]!r}", hint=f"the workspace has these views: {known}"
+        )
+    return [world.views[name] for name in views]
+
+
+def _ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
+    """How far each source is taken in: all of it, unless it is held or has a backlog limit."""
+    ends: dict[str, int] = {}
+    starts: dict[str, list[int]] = {}
+    for record in records:
+        for consumed, version in (record.versions or {}).items():
+            starts.setdefault(consumed, []).append(version)
+    for name, source in world.sources.items():
+        taken = starts.get(name, [])
+        if source.held and taken:
+            ends[name] = max(taken)
+        else:
+            ends[name] = _limited(source, min(taken)) if taken else source.version
+    return ends
+
+
+def _limited(source: Source, start: int) -> int:
+    limit = source.arguments.get("max_backlog")
+    if limit is None:
+        return source.version
+    if isinstance(limit, int):
+        return min(source.version, start + max(limit, 1))
+    left = parse_bytes(limit, setting="max_backlog")
+    end = start
+    while end < source.version and (end == start or left >= source.arrivals[end].bytes):
+        left -= source.arrivals[end].bytes
+        end += 1
+    return end
+
+
+def _plan_one(
+    world: World, record: ViewRecord, ends: Mapping[str, int], rebuilds: str = ""
+) -> ViewPlan:
+    view = ReadView.from_dict(record.definition)
+    start = dict(record.versions or {})
+    end = {source: max(ends[source], start.get(source, 0)) for source in view.sources}
+    situation = Situation(
+        start=start,
+        end=end,
+        share=_share(world, view.sources, start, end),
+        states={chain.id: chain.versions for chain in world.chains.values() if chain.versions},
+        policy=record.settings.get("policy", "auto"),
+        token=record.token,
+        rebuilds=rebuilds,
+    )
+    return plan_view(record.name, view, situation)
+
+
+def _share(
+    world: World, sources: Iterable[str], start: Mapping[str, int], end: Mapping[str, int]
+) -> float:
+    pending_rows = all_rows = pending_bytes = all_bytes = 0
+    rows_known = True
+    for name in sources:
+        for version, arrival in enumerate(world.sources[name].arrivals[: end[name]], 1):
+            is_pending = version > start.get(name, 0)
+            all_bytes += arrival.bytes
+            pending_bytes += arrival.bytes if is_pending else 0
+            rows_known = rows_known and arrival.rows is not None
+            all_rows += arrival.rows or 0
+            pending_rows += (arrival.rows or 0) if is_pending else 0
+    if rows_known:
+        return pending_rows / all_rows if all_rows else 0.0
+    return pending_bytes / all_bytes if all_bytes else 0.0
+
+
+def _consistent(world: World, plans: list[ViewPlan], ends: Mapping[str, int]) -> list[ViewPlan]:
+    """Have all views that share a state build it anew when one of them does."""
+    while True:
+        rebuilt = {save.chain for plan in plans for save in _saves(plan) if save.is_base}
+        moved = False
+        for position, plan in enumerate(plans):
+            shared = sorted(
+                save.chain for save in _saves(plan) if save.chain in rebuilt and not save.is_base
+            )
+            if shared:
+                record = world.views[plan.view]
+                plans[position] = _plan_one(world, record, ends, rebuilds=shared[0])
+                moved = True
+        if not moved:
+            return plans
+
+
+def _saves(plan: ViewPlan) -> list[Save]:
+    return [] if plan.program is None else list(of_type(plan.program, Save))
+
+
+def mirrors_due(world: World, plans: Sequence[ViewPlan]) -> dict[str, int]:
+    """The mirrors that are to be written before plans run, and the version of each."""
+    due: dict[str, int] = {}
+    for plan in plans:
+        if plan.program is None:
+            continue
+        record = world.views[plan.view]
+        for name in read_snapshots(record):
+            due[name] = min(plan.end[name], due.get(name, plan.end[name]))
+    return {name: end for name, end in sorted(due.items()) if is_mirror_due(world, name, end)}
+
+
+def read_snapshots(record: ViewRecord) -> frozenset[str]:
+    """The sources whose snapshots the runs of a view read."""
+    policy = record.settings.get("policy", "auto")
+    return snapshot_sources(ReadView.from_dict(record.definition), policy)
+
+
+def is_mirror_due(world: World, name: str, end: int) -> bool:
+    """Whether the mirror of a source is to be written at a version."""
+    source = world.sources[name]
+    return source.kind == "change-feed" and is_due(*_mirrored(world, source, end))
+
+
+def _mirrored(world: World, source: Source, end: int) -> tuple[int | None, int]:
+    chain = world.chains.get(f"sources/{source.name}")
+    base = None if chain is None else chain.base
+    if base is None:
+        return None, 0
+    version = base.versions[source.name]
+    return base.rows, sum(arrival.rows or 0 for arrival in source.arrivals[version:end])

@@ -1,0 +1,132 @@
+"""Answers and their changes as DataFrames in the reader's own session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slacktide.algebra.scalar import Column
+from slacktide.algebra.sql import quoted, scalar_sql
+from slacktide.algebra.view import ReadView
+from slacktide.engine.definitions import known
+from slacktide.errors import UnknownObjectError
+from slacktide.spark.defaults import never_null_sql
+from slacktide.spark.tables import Tables
+from slacktide.spark.working import working_session
+from slacktide.store.record import Chain, Segment, ViewRecord
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from slacktide.store.store import Store
+    from slacktide.store.world import World
+
+
+def stored_columns(view: ReadView) -> tuple[Column, ...]:
+    """The columns of a stored answer: those of the query, then hidden ones for its order."""
+    hidden = () if view.relation is None else view.relation.columns[len(view.outputs) :]
+    return (*view.outputs, *hidden)
+
+
+def read_answer(
+    store: Store, world: World, spark: SparkSession, name: str, run: int | None
+) -> DataFrame:
+    """Give the answer of a view, in its order.
+
+    Raises:
+        UnknownObjectError: there is no such view, or it has no answer as of the run.
+    """
+    known("view", name, world.views)
+    record = world.views[name]
+    view = ReadView.from_dict(record.definition)
+    chain = _as_of(world.chains.get(f"views/{name}"), record, run)
+    columns = stored_columns(view)
+    tables = _tables(store, world, spark, view)
+    table = tables.chain_rows(_segments(chain), chain.id, columns)
+    outputs = ", ".join(
+        f"{_restored(column, position)} AS {quoted(column.name)}"
+        for position, column in enumerate(view.outputs)
+    )
+    sql = f"SELECT {outputs} FROM {table}{_order(view, columns)}"
+    return tables.frame_for(spark, sql)
+
+
+def read_changes(  # noqa: PLR0913 - a range of runs of a view of a world for a session
+    store: Store,
+    world: World,
+    spark: SparkSession,
+    name: str,
+    since: int,
+    until: int | None,
+) -> DataFrame:
+    """Give the changes of an answer after run `since`, up to and with run `until`.
+
+    Raises:
+        UnknownObjectError: there is no such view.
+    """
+    known("view", name, world.views)
+    view = ReadView.from_dict(world.views[name].definition)
+    chain = world.chains.get(f"changes/{name}")
+    columns = stored_columns(view)
+    tables = _tables(store, world, spark, view)
+    outputs = ", ".join(
+        f"{_restored(column, position)} AS {quoted(column.name)}"
+        for position, column in enumerate(view.outputs)
+    )
+    tail = (
+        "IF(__m > 0, 'insert', 'delete') AS _change_type, CAST({run} AS BIGINT) AS _commit_version"
+    )
+    copies = "LATERAL VIEW explode(array_repeat(0, CAST(abs(__m) AS INT))) AS __copy"
+    wanted = [
+        segment
+        for segment in (() if chain is None else chain.segments)
+        if int(segment.run) > since and (until is None or int(segment.run) <= until)
+    ]
+    nothing = Segment(run=0, files=(), rows=0, bytes=0, versions={})
+    selects = [
+        f"SELECT {outputs}, {tail.format(run=segment.run)} FROM "
+        f"{tables.segments([segment], f'changes/{name}', columns)} {copies}"
+        for segment in wanted or [nothing]
+    ]
+    return tables.frame_for(spark, " UNION ALL ".join(selects))
+
+
+def _tables(store: Store, world: World, spark: SparkSession, view: ReadView) -> Tables:
+    session = working_session(spark, view.conf)
+    return Tables(session, store, world, start={}, end={}, saved={})
+
+
+def _as_of(chain: Chain | None, record: ViewRecord, run: int | None) -> Chain:
+    if chain is None or chain.base is None:
+        raise UnknownObjectError(
+            f"view {record.name} has no answer yet", hint="compute it with: slacktide refresh"
+        )
+    if run is None:
+        return chain
+    if int(chain.base.run) > run:
+        raise UnknownObjectError(
+            f"view {record.name} has no answer as of run {run}",
+            hint=f"the oldest answer that is kept is of run {chain.base.run}",
+        )
+    kept = tuple(segment for segment in chain.segments if int(segment.run) <= run)
+    return Chain(chain.id, chain.columns, chain.base, kept, chain.token)
+
+
+def _segments(chain: Chain) -> list[Segment]:
+    return [*([] if chain.base is None else [chain.base]), *chain.segments]
+
+
+def _restored(column: Column, position: int) -> str:
+    if column.type == "VOID":
+        return "NULL"
+    return f"c{position}" if column.nullable else never_null_sql(f"c{position}", column.type)
+
+
+def _order(view: ReadView, columns: tuple[Column, ...]) -> str:
+    positions = {column.id: position for position, column in enumerate(columns)}
+    keys = [
+        scalar_sql(key.value, lambda column: f"c{positions[column]}")
+        + (" ASC" if key.ascending else " DESC")
+        + (" NULLS FIRST" if key.nulls_first else " NULLS LAST")
+        for key in view.order
+    ]
+    return f" ORDER BY {', '.join(keys)}" if keys else ""

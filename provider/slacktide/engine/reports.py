@@ -1,0 +1,91 @@
+"""What a run says of itself, per view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ViewReport:
+    """What one run did for one view.
+
+    Attributes:
+        method: ``incremental``, ``full``, ``unchanged`` or ``failed``.
+        reasons: codes of why, with their details.
+        predicted: cost that the planner expected, as far as it predicts.
+        actual: cost that Spark measured; see `slacktide.spark.metrics.Cost`.
+        state_bytes: bytes of the states that the view keeps.
+        switched: whether the runtime guard changed the method during the run.
+        error: code, message and hint where the view failed and others went on.
+        versions: versions of the sources that the answer is made of.
+        rows: rows of all the view's sources at these versions, where known: what full would read.
+    """
+
+    method: str
+    reasons: tuple[str, ...] = ()
+    predicted: Mapping[str, Any] = field(default_factory=dict)
+    actual: Mapping[str, Any] = field(default_factory=dict)
+    state_bytes: int = 0
+    switched: bool = False
+    error: Mapping[str, str] | None = None
+    versions: Mapping[str, int] = field(default_factory=dict)
+    rows: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the stored form."""
+        return {
+            "method": self.method,
+            "reasons": list(self.reasons),
+            "predicted": dict(self.predicted),
+            "actual": dict(self.actual),
+            "state_bytes": self.state_bytes,
+            "switched": self.switched,
+            "error": None if self.error is None else dict(self.error),
+            "versions": dict(self.versions),
+            "rows": self.rows,
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> ViewReport:
+        """Read the stored form."""
+        return cls(**{**document, "reasons": tuple(document["reasons"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one run did.
+
+    Attributes:
+        run: number of the run; None when there was nothing to do, and so nothing was committed.
+        plan_id: the plan that was executed.
+        versions: the newest version of each source that the run took in.
+        started: instant in UTC, ISO 8601.
+        ended: the same.
+        views: by name of the view.
+    """
+
+    run: int | None
+    plan_id: str
+    versions: Mapping[str, int]
+    started: str
+    ended: str
+    views: Mapping[str, ViewReport]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the stored form."""
+        return {
+            "run": self.run,
+            "plan_id": self.plan_id,
+            "versions": dict(self.versions),
+            "started": self.started,
+            "ended": self.ended,
+            "views": {name: view.to_dict() for name, view in self.views.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Report:
+        """Read the stored form."""
+        views = {name: ViewReport.from_dict(view) for name, view in document["views"].items()}
+        return cls(**{**document, "views": views})

@@ -1,0 +1,212 @@
+"""What came since the last look, and its acceptance: pinned, checked and counted.
+
+A file becomes one arrival. Neither call writes anything; the caller puts the arrivals into the log.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Any, Final
+
+from slacktide.common.clock import isoformat
+from slacktide.common.quantities import parse_duration
+from slacktide.engine.sources.directory import Directory, Listed, open_directory
+from slacktide.engine.sources.footer import FOOTED
+from slacktide.engine.sources.inspection import Content, Expected, inspect
+from slacktide.engine.sources.pins import (
+    READ_WHOLE,
+    REMOTE_READERS,
+    content_digest,
+    is_digested,
+)
+from slacktide.errors import InvariantError, SourceError, StorageError
+from slacktide.store.arrivals import Arrival, PinnedFile
+from slacktide.store.record import Source
+
+_logger = logging.getLogger(__name__)
+_NOTHING: Final[frozenset[str]] = frozenset()
+
+
+def peek(
+    source: Source,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    now: datetime,
+    ignored: frozenset[str] = _NOTHING,
+) -> list[PinnedFile]:
+    """List the files that came and are not accepted yet, oldest first, then by name.
+
+    A name that was accepted once is never listed again: whether the file behind it is still the same
+    one is for `check_pins` to say, when it is used.
+
+    Args:
+        source: as the log has it.
+        storage_options: of the store that its files are in.
+        now: the present instant, against which ``settle`` is measured.
+        ignored: paths to leave out, as the user asked for.
+
+    Raises:
+        SourceError: the directory cannot be read.
+    """
+    directory = open_directory(source.arguments["path"], storage_options)
+    return look(directory, source, now=now, ignored=ignored)
+
+
+def look(
+    directory: Directory,
+    source: Source,
+    *,
+    now: datetime,
+    ignored: frozenset[str] = _NOTHING,
+) -> list[PinnedFile]:
+    """List what came into an open directory; see `peek`."""
+    settle = source.arguments.get("settle")
+    latest = None if settle is None else now - parse_duration(settle, setting="settle")
+    accepted = {path for path, _ in source.arrivals.paths()}
+    fresh = [
+        file
+        for file in directory.files()
+        if (latest is None or file.modified <= latest)
+        and (path := directory.path(file.key)) not in accepted
+        and path not in ignored
+    ]
+    fresh.sort(key=lambda file: (file.modified, file.key))
+    return [_pin(directory, file) for file in fresh]
+
+
+def accept(
+    source: Source,
+    files: Sequence[PinnedFile],
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    now: datetime,
+) -> list[Arrival]:
+    """Check files and make an arrival of each; all of them, or none.
+
+    Files are read as they are now, and pinned so. One that went away since the look is left out.
+
+    Raises:
+        SourceError: a file is corrupt or not as declared; the first in the given order.
+    """
+    directory = open_directory(source.arguments["path"], storage_options)
+    return take(directory, source, files, now=now)
+
+
+def take(
+    directory: Directory, source: Source, files: Sequence[PinnedFile], *, now: datetime
+) -> list[Arrival]:
+    """Accept files of an open directory; see `accept`."""
+    expected = expectation(source)
+    accepted = isoformat(now)
+
+    def accept_one(file: PinnedFile) -> Arrival | None:
+        return _accept(directory, file, expected, accepted)
+
+    return [arrival for arrival in _each(accept_one, directory, files) if arrival is not None]
+
+
+def expectation(source: Source) -> Expected:
+    """Say what the files of a source must hold."""
+    arguments = source.arguments
+    return Expected(
+        source=source.name,
+        kind=source.kind,
+        format=arguments.get("format", "parquet"),
+        columns=source.schema,
+        key=tuple(arguments.get("key", ())),
+        is_append_only=bool(arguments.get("append_only", False)),
+    )
+
+
+def resolve_file(source: Source, text: str) -> str:
+    """Give the path of a file of a source that a user names by its path or its name below there."""
+    parent = source.arguments["path"].rstrip("/") + "/"
+    return text if text.startswith(parent) else parent + text.lstrip("/")
+
+
+def _each(
+    call: Callable[[PinnedFile], Arrival | None],
+    directory: Directory,
+    files: Sequence[PinnedFile],
+) -> list[Arrival | None]:
+    if directory.is_local or len(files) < 2:
+        return [call(file) for file in files]
+    with ThreadPoolExecutor(min(REMOTE_READERS, len(files))) as pool:
+        return list(pool.map(call, files))
+
+
+def _accept(
+    directory: Directory, file: PinnedFile, expected: Expected, accepted: str
+) -> Arrival | None:
+    key = directory.key(file.path)
+    if key is None:
+        raise InvariantError(f"{file.path} is not below {directory.address.spelling}")
+    found = _read(directory, key, file.size)
+    if found is None:
+        return None
+    listed, data, digest = found
+    content: Content | None = None
+    if expected.format in FOOTED:
+        content = _inspect(directory, listed, data, expected)
+        if content.extra:
+            _logger.warning(
+                "source %s: %s has columns that are not declared, and are ignored: %s",
+                expected.source,
+                file.path,
+                ", ".join(content.extra),
+            )
+    rows = None if content is None else content.rows
+    deletes = 0 if not expected.is_feed else None if content is None else content.deletes
+    pin = _pin(directory, listed, rows=rows, digest=digest)
+    return Arrival((pin,), rows, listed.size, accepted, deletes)
+
+
+def _inspect(
+    directory: Directory, listed: Listed, data: bytes | None, expected: Expected
+) -> Content:
+    if data is not None:
+        return inspect(directory, listed.key, data, expected)
+    try:
+        content = inspect(directory, listed.key, None, expected)
+    except SourceError:
+        # What looks corrupt may be parts of two files.
+        _check_unmoved(directory, listed)
+        raise
+    _check_unmoved(directory, listed)
+    return content
+
+
+def _read(
+    directory: Directory, key: str, size: int
+) -> tuple[Listed, bytes | None, str | None] | None:
+    """Read a file as far as it is needed: its description, its bytes if few, and their digest."""
+    if size <= READ_WHOLE:
+        whole = directory.read(key)
+        if whole is None:
+            return None
+        return whole[0], whole[1], content_digest([whole[1]])
+    listed = directory.head(key)
+    if listed is None:
+        return None
+    if not is_digested(directory, listed.size):
+        return listed, None, None
+    digest = content_digest(directory.chunks(key))
+    _check_unmoved(directory, listed)
+    return listed, None, digest
+
+
+def _check_unmoved(directory: Directory, listed: Listed) -> None:
+    if directory.head(listed.key) != listed:
+        raise StorageError(
+            f"{directory.path(listed.key)} was written while it was read",
+            hint='repeat the call; settle="30s" waits until files have been unchanged that long',
+        )
+
+
+def _pin(
+    directory: Directory, file: Listed, *, rows: int | None = None, digest: str | None = None
+) -> PinnedFile:
+    return PinnedFile(directory.path(file.key), file.size, file.mark, file.etag, rows, digest)

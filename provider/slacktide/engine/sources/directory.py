@@ -1,0 +1,272 @@
+"""The directory where the files of a source land, read through obstore.
+
+Everything that goes wrong here becomes a `SourceError` where the user must act, and a
+`StorageError` where the same call may succeed later.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+
+import obstore
+from obstore import exceptions as failure
+from obstore.store import LocalStore, from_url
+
+from slacktide.common.clock import isoformat
+from slacktide.errors import (
+    InvalidSettingError,
+    SetupError,
+    SlacktideError,
+    SourceError,
+    StorageError,
+)
+from slacktide.store.address import Address, parse_address
+
+if TYPE_CHECKING:
+    from obstore.store import S3Config
+    from typing_extensions import Buffer
+
+_T = TypeVar("_T")
+_FOREIGN: Final = (failure.BaseError, ValueError, OSError)
+_CHUNK: Final = 8 * 1024 * 1024
+
+
+class Listed(NamedTuple):
+    """What a store tells of a file; `key` is relative to the directory."""
+
+    key: str
+    size: int
+    modified: datetime
+    etag: str | None
+
+    @property
+    def mark(self) -> str:
+        """The modification time as it is pinned."""
+        return isoformat(self.modified)
+
+
+class Directory:
+    """All files under one address, through one client of obstore.
+
+    Args:
+        client: for a local directory a client rooted there, else one of the whole bucket.
+        address: of the directory.
+    """
+
+    def __init__(self, client: obstore.store.ObjectStore, address: Address) -> None:
+        self._client = client
+        self.address = address
+        self._prefix = "" if address.is_local or not address.path else f"{address.path}/"
+        self._parent = address.spelling.rstrip("/") + "/"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the directory is one of this machine."""
+        return self.address.is_local
+
+    def path(self, key: str) -> str:
+        """Give the address of a file in the spelling of the workspace."""
+        return self._parent + key
+
+    def key(self, path: str) -> str | None:
+        """Give the key of a path in this directory, or None where it is not in it."""
+        return path.removeprefix(self._parent) if path.startswith(self._parent) else None
+
+    def files(self) -> Iterator[Listed]:
+        """List all data files: no part of their name below here begins with ``_`` or ``.``."""
+        try:
+            for batch in obstore.list(self._client, self._prefix.rstrip("/") or None):
+                for meta in batch:
+                    listed = self._listed(meta)
+                    if is_data(listed.key):
+                        yield listed
+        except _FOREIGN as error:
+            raise _translate(error, self.address.spelling) from error
+
+    def head(self, key: str) -> Listed | None:
+        """Describe a file, or None where there is none."""
+        return self._found(key, lambda: self._listed(obstore.head(self._client, self._full(key))))
+
+    def read(self, key: str) -> tuple[Listed, bytes] | None:
+        """Read a whole file and what the store tells of just that content."""
+
+        def read() -> tuple[Listed, bytes]:
+            got = obstore.get(self._client, self._full(key))
+            return self._listed(got.meta), bytes(got.bytes())
+
+        return self._found(key, read)
+
+    def chunks(self, key: str) -> Iterator[bytes]:
+        """Read a file piece by piece."""
+        try:
+            got = obstore.get(self._client, self._full(key))
+            for chunk in got.stream(min_chunk_size=_CHUNK):
+                yield bytes(chunk)
+        except _FOREIGN as error:
+            raise _translate(error, self.path(key)) from error
+
+    def open(self, key: str) -> RangedFile | None:
+        """Open a file for random access, or give None where there is none."""
+        listed = self.head(key)
+        return None if listed is None else RangedFile(self, key, listed.size)
+
+    def read_range(self, key: str, start: int, length: int) -> bytes:
+        """Read a part of a file."""
+        try:
+            client, path = self._client, self._full(key)
+            return bytes(obstore.get_range(client, path, start=start, length=length))
+        except _FOREIGN as error:
+            raise _translate(error, self.path(key)) from error
+
+    def _found(self, key: str, call: Callable[[], _T]) -> _T | None:
+        try:
+            return call()
+        except FileNotFoundError:
+            return None
+        except _FOREIGN as error:
+            raise _translate(error, self.path(key)) from error
+
+    def _full(self, key: str) -> str:
+        return self._prefix + key
+
+    def _listed(self, meta: Mapping[str, Any]) -> Listed:
+        key = str(meta["path"]).removeprefix(self._prefix)
+        return Listed(key, int(meta["size"]), meta["last_modified"], meta["e_tag"])
+
+
+class RangedFile(io.RawIOBase):
+    """A file of a directory, of which only the parts that are asked for are read."""
+
+    def __init__(self, directory: Directory, key: str, size: int) -> None:
+        super().__init__()
+        self._directory = directory
+        self._key = key
+        self._size = size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        self._at = max(0, start + offset)
+        return self._at
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer)
+        length = min(len(view), self._size - self._at)
+        if length <= 0:
+            return 0
+        data = self._directory.read_range(self._key, self._at, length)
+        view[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+def is_data(key: str) -> bool:
+    """Tell whether a file holds data: neither it nor a folder of it is hidden."""
+    return not any(part.startswith(("_", ".")) for part in key.split("/"))
+
+
+def open_directory(path: str, storage_options: Mapping[str, Any] | None) -> Directory:
+    """Reach the directory of a source.
+
+    Raises:
+        SourceError: it is missing, a file, or may not be read.
+        InvalidSettingError: the address or a storage option is not known.
+    """
+    address = parse_address(path)
+    if address.is_local:
+        return Directory(_local(Path(address.path)), address)
+    return Directory(bucket(address, storage_options), address)
+
+
+def bucket(
+    address: Address, storage_options: Mapping[str, Any] | None
+) -> obstore.store.ObjectStore:
+    """Make a client of the bucket of an address, or of the whole local file system."""
+    if address.is_local:
+        return LocalStore()
+    config = dict(storage_options or {})
+    client_options = config.pop("client_options", None)
+    try:
+        # The key is kept out of the URL, where obstore would decode percent signs in it.
+        return from_url(
+            f"{address.scheme}://{address.authority}",
+            config=cast("S3Config", config) or None,
+            client_options=client_options,
+        )
+    except _FOREIGN as error:
+        raise _translate(error, address.spelling) from error
+
+
+def _local(path: Path) -> LocalStore:
+    try:
+        there, is_directory = path.exists(), path.is_dir()
+    except PermissionError as error:
+        raise _denied(str(path)) from error
+    if not there:
+        raise SourceError(
+            f"there is no directory {path}", hint="make it, or give the path where files land"
+        )
+    if not is_directory:
+        raise SourceError(
+            f"{path} is a file, not a directory",
+            hint="give the directory where files land; every file in it is an arrival",
+        )
+    if not os.access(path, os.R_OK | os.X_OK, effective_ids=True):
+        raise _denied(str(path))
+    try:
+        return LocalStore(path)
+    except _FOREIGN as error:
+        raise _translate(error, str(path)) from error
+
+
+def _denied(where: str) -> SourceError:
+    return SourceError(
+        f"{where} may not be read by this user",
+        hint="grant access to it, or run as a user that has it",
+    )
+
+
+def _translate(error: Exception, where: str) -> SlacktideError:
+    fact = next(iter(str(error).splitlines()), type(error).__name__)
+    if isinstance(error, failure.PermissionDeniedError | PermissionError) or _is_denied(where):
+        return _denied(where)
+    if isinstance(error, FileNotFoundError):
+        return SourceError(f"there is no {where}", hint="give the path where files land")
+    if isinstance(error, failure.UnauthenticatedError):
+        return SetupError(
+            f"{where} cannot be read without credentials: {fact}",
+            hint="give them in the Airflow connection or the environment",
+        )
+    if isinstance(error, failure.UnknownConfigurationKeyError):
+        return InvalidSettingError(fact, hint="see the options of obstore for this scheme")
+    if isinstance(error, failure.NotSupportedError | failure.InvalidPathError | ValueError):
+        return SourceError(
+            f"{where} cannot be read: {fact}", hint="rename or remove the file that it speaks of"
+        )
+    return StorageError(
+        f"the store failed at {where}: {fact}", hint="the same call may succeed when repeated"
+    )
+
+
+def _is_denied(where: str) -> bool:
+    """Ask the file system itself, since obstore says "generic error" for a local refusal."""
+    path = Path(where)
+    if not path.is_absolute() or os.access(path, os.R_OK, effective_ids=True):
+        return False
+    while not os.path.lexists(path) and path != path.parent:
+        path = path.parent
+    return not os.access(path, os.R_OK, effective_ids=True)

@@ -1,0 +1,254 @@
+"""What one file holds, checked against what its source declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from shlex import quote
+from typing import Any, Final, TypeVar
+
+from slacktide.engine.sources.ddl import Column, stored_form
+from slacktide.engine.sources.directory import Directory
+from slacktide.engine.sources.footer import FileColumn, Footer
+from slacktide.errors import SlacktideError, SourceError, StorageError
+
+CHANGE_TYPE: Final = "_change_type"
+COMMIT_VERSION: Final = "_commit_version"
+INSERTS: Final = ("insert", "update_postimage")
+DELETES: Final = ("delete", "update_preimage")
+_IMAGES: Final = ("update_preimage", "update_postimage")
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the files of a source must hold.
+
+    Attributes:
+        source: its name; empty before it has one.
+        columns: of the relation, without those that only a feed has.
+        is_feed: whether each row says what change it is.
+    """
+
+    source: str
+    kind: str
+    format: str
+    columns: tuple[Mapping[str, Any], ...]
+    key: tuple[str, ...] = ()
+    is_append_only: bool = False
+
+    @property
+    def is_feed(self) -> bool:
+        """Whether each row says what change it is."""
+        return self.kind == "change-feed"
+
+    def wrong(self, path: str, fact: str) -> SourceError:
+        """Make the error for a file that is not as declared."""
+        owner = f"source {self.source}: " if self.source else ""
+        skip = f"slacktide source skip {self.source} {quote(path)}"
+        way = (
+            f"deliver the file anew, or leave it out: {skip}"
+            if self.source
+            else "correct or remove the file, or give schema="
+        )
+        return SourceError(f"{owner}{path} {fact}", hint=way)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a file holds.
+
+    Attributes:
+        deletes: rows that take a row away.
+        extra: columns that nobody declared.
+    """
+
+    rows: int
+    deletes: int
+    extra: tuple[str, ...]
+
+
+def inspect(directory: Directory, key: str, data: bytes | None, expected: Expected) -> Content:
+    """Check a Parquet or ORC file: its columns and, in a feed, the changes that it names.
+
+    Args:
+        directory: where the file is.
+        key: its name there.
+        data: its bytes, where they were read already.
+        expected: what it must hold.
+
+    Raises:
+        SourceError: it is corrupt or not as declared; the message names the place.
+    """
+    path = directory.path(key)
+
+    def check(footer: Footer) -> Content:
+        extra = check_columns(path, footer.columns, expected)
+        _check_nulls(path, footer, expected)
+        deletes = _deletes(path, footer, expected) if expected.is_feed else 0
+        return Content(footer.rows, deletes, extra)
+
+    return _with_footer(directory, key, data, expected, check)
+
+
+def file_columns(directory: Directory, key: str, expected: Expected) -> tuple[FileColumn, ...]:
+    """Read the columns of a Parquet or ORC file.
+
+    Raises:
+        SourceError: it is corrupt.
+    """
+    return _with_footer(directory, key, None, expected, lambda footer: footer.columns)
+
+
+def _with_footer(
+    directory: Directory,
+    key: str,
+    data: bytes | None,
+    expected: Expected,
+    use: Callable[[Footer], _T],
+) -> _T:
+    from pyarrow import ArrowException
+
+    path = directory.path(key)
+    source: Any = directory.open(key) if data is None else BytesIO(data)
+    if source is None:
+        raise StorageError(
+            f"{path} went away while it was read", hint="the same call may succeed when repeated"
+        )
+    try:
+        return use(Footer(expected.format, source))
+    except SlacktideError:
+        raise
+    except (ArrowException, OSError, ValueError) as error:
+        fact = next(iter(str(error).splitlines()), type(error).__name__)
+        raise expected.wrong(
+            path, f"is corrupt, or not a file of the format {expected.format}: {fact}"
+        ) from error
+    finally:
+        source.close()
+
+
+def check_columns(path: str, found: Sequence[FileColumn], expected: Expected) -> tuple[str, ...]:
+    """Check that a file has the columns that are expected; give the names of the others.
+
+    Raises:
+        SourceError: a column is missing or has another type.
+    """
+    by_name = {column.name: column for column in found}
+    wanted: list[Mapping[str, Any]] = [*expected.columns]
+    if expected.is_feed:
+        wanted.append({"name": CHANGE_TYPE, "type": "STRING"})
+    for column in wanted:
+        name, data_type = column["name"], stored_form(column["type"])
+        there = by_name.get(name)
+        alike = [one.name for one in found if one.name.lower() == name.lower()]
+        if there is None:
+            but = f", only {alike[0]}, which differs in case" if alike else ""
+            raise expected.wrong(path, f"has no column {name} ({data_type}){but}")
+        if len(alike) > 1:
+            raise expected.wrong(path, f"has the columns {' and '.join(alike)}, the same to Spark")
+        if there.type != data_type:
+            raise expected.wrong(
+                path, f"has the column {name} of type {there.type}, expected {data_type}"
+            )
+    names = {column["name"] for column in wanted}
+    if expected.is_feed:
+        names.add(COMMIT_VERSION)
+    return tuple(column.name for column in found if column.name not in names)
+
+
+def relation_columns(
+    path: str, found: Sequence[FileColumn], expected: Expected
+) -> tuple[Column, ...]:
+    """Give the columns of the relation that a file shows.
+
+    Raises:
+        SourceError: Spark cannot read one, or a feed does not say what its changes are.
+    """
+    check_columns(path, found, expected)
+    service = {CHANGE_TYPE, COMMIT_VERSION} if expected.is_feed else set()
+    columns = [column for column in found if column.name not in service]
+    for column in columns:
+        if not column.is_readable:
+            raise expected.wrong(
+                path, f"has the column {column.name} of type {column.type}, unknown to Spark"
+            )
+    if not columns:
+        raise expected.wrong(path, "has no columns")
+    return tuple({"name": one.name, "type": one.type, "nullable": True} for one in columns)
+
+
+def _check_nulls(path: str, footer: Footer, expected: Expected) -> None:
+    for column in expected.columns:
+        name = column["name"]
+        if column["nullable"] or footer.null_count(name) == 0:
+            continue
+        for start, batch in _numbered(footer.batches([name])):
+            values = batch.column(0)
+            if values.null_count:
+                row = start + values.is_null().index(True).as_py()
+                raise expected.wrong(path, f"has NULL in the column {name} (NOT NULL), row {row}")
+
+
+def _numbered(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+    """Give each batch with the number of its first row, counted from 1."""
+    start = 1
+    for batch in batches:
+        yield start, batch
+        start += batch.num_rows
+
+
+def _deletes(path: str, footer: Footer, expected: Expected) -> int:
+    """Count the rows that take one away, and check that every change is a known one."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    known, gone = pa.array([*INSERTS, *DELETES]), pa.array(DELETES)
+    deletes = images = 0
+    for start, batch in _numbered(footer.batches([CHANGE_TYPE])):
+        changes = batch.column(0).cast(pa.string())
+        wrong = compute.index(compute.is_in(changes, value_set=known), value=False).as_py()
+        if wrong >= 0:
+            value = changes[wrong].as_py()
+            shown = "NULL" if value is None else repr(value)
+            raise expected.wrong(path, f"has {CHANGE_TYPE} {shown} in row {start + wrong}")
+        taken = compute.is_in(changes, value_set=gone)
+        if expected.is_append_only and compute.any(taken).as_py():
+            row = start + compute.index(taken, value=True).as_py()
+            raise expected.wrong(
+                path, f"takes a row away in row {row}, and the source is append_only"
+            )
+        deletes += compute.sum(taken).as_py() or 0
+        images += compute.sum(compute.is_in(changes, value_set=pa.array(_IMAGES))).as_py() or 0
+    if images and expected.key:
+        _check_halves(path, footer, expected)
+    return deletes
+
+
+def _check_halves(path: str, footer: Footer, expected: Expected) -> None:
+    """Check that each key has as many rows before its updates as after them."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    key = list(expected.key)
+    parts = []
+    for start, batch in _numbered(footer.batches([*key, CHANGE_TYPE])):
+        table = pa.table({name: batch.column(name) for name in [*key, CHANGE_TYPE]})
+        changes = table.column(CHANGE_TYPE).cast(pa.string())
+        signs = compute.subtract(
+            compute.equal(changes, _IMAGES[1]).cast(pa.int64()),
+            compute.equal(changes, _IMAGES[0]).cast(pa.int64()),
+        )
+        rows = pa.array(range(start, start + batch.num_rows), pa.int64())
+        table = table.append_column("__sign", signs).append_column("__row", rows)
+        parts.append(table.filter(compute.not_equal(signs, 0)))
+    sums = pa.concat_tables(parts).group_by(key).aggregate([("__sign", "sum"), ("__row", "min")])
+    odd = sums.filter(compute.not_equal(sums.column("__sign_sum"), 0)).sort_by("__row_min")
+    if odd.num_rows:
+        first = odd.slice(0, 1).to_pylist()[0]
+        has, lacks = _IMAGES if first["__sign_sum"] < 0 else _IMAGES[::-1]
+        shown = ", ".join(f"{name} {first[name]!r}" for name in key)
+        raise expected.wrong(
+            path, f"has an {has} without its {lacks} for {shown}, row {first['__row_min']}"
+        )

@@ -1,0 +1,108 @@
+"""Pins: a file as it was when it was accepted, and whether it still is that file.
+
+A file is the same while its size and the mark of its store (the ETag; where there is none, the
+modification time) are. Where the mark is another one, equal content decides: a file that was touched,
+or delivered again as it was, is still the same arrival. For that a digest of the content is pinned. It
+is taken of every local file, and of files up to 16 MiB in object stores; greater ones are not read
+for it, as the ETag of a plain upload is a digest of the content already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from shlex import quote
+from typing import Any, Final
+
+from slacktide.engine.sources.directory import Directory, Listed, bucket
+from slacktide.errors import ArrivalChangedError
+from slacktide.store.address import LOCAL, Address, parse_address
+from slacktide.store.arrivals import PinnedFile
+
+READ_WHOLE: Final = 16 * 1024 * 1024
+REMOTE_READERS: Final = 16
+
+
+def content_digest(chunks: Iterable[bytes]) -> str:
+    """Digest the bytes of a file."""
+    hasher = hashlib.blake2b(digest_size=16)
+    for chunk in chunks:
+        hasher.update(chunk)
+    return hasher.hexdigest()
+
+
+def is_digested(directory: Directory, size: int) -> bool:
+    """Tell whether the content of a file of this size is digested."""
+    return directory.is_local or size <= READ_WHOLE
+
+
+def check_pins(
+    files: Iterable[PinnedFile],
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    source: str = "",
+) -> None:
+    """Check that files are still as they were when they were accepted.
+
+    Args:
+        files: as they were pinned.
+        storage_options: of the store that they are in.
+        source: whose files they are, to be named in the error.
+
+    Raises:
+        ArrivalChangedError: one of them changed or went away; the first in the given order.
+    """
+    roots: dict[tuple[str, str], Directory] = {}
+    pinned: list[tuple[Directory, str, PinnedFile]] = []
+    for file in files:
+        address = parse_address(file.path)
+        place = (address.scheme, address.authority)
+        if place not in roots:
+            root = Address(*place, "/" if address.scheme == LOCAL else "")
+            roots[place] = Directory(bucket(root, storage_options), root)
+        pinned.append((roots[place], address.path.lstrip("/"), file))
+    for file, difference in _differences(pinned):
+        if difference is not None:
+            raise _changed(file, difference, source)
+
+
+def _differences(
+    pinned: list[tuple[Directory, str, PinnedFile]],
+) -> Iterator[tuple[PinnedFile, str | None]]:
+    if len(pinned) < 2 or all(directory.is_local for directory, _, _ in pinned):
+        yield from ((pin[2], difference(*pin)) for pin in pinned)
+        return
+    with ThreadPoolExecutor(min(REMOTE_READERS, len(pinned))) as pool:
+        found = pool.map(lambda pin: difference(*pin), pinned)
+        yield from zip((file for _, _, file in pinned), found, strict=True)
+
+
+def difference(directory: Directory, key: str, file: PinnedFile) -> str | None:
+    """Say how a file differs from its pin, in words; None where it is the same."""
+    now = directory.head(key)
+    if now is None:
+        return "is gone"
+    if now.size != file.size:
+        return f"changed: it had {file.size} bytes and has {now.size}"
+    if _has_same_mark(now, file):
+        return None
+    if file.digest is not None and content_digest(directory.chunks(key)) == file.digest:
+        return None
+    return f"changed: it was written at {file.modified} and again at {now.mark}"
+
+
+def _has_same_mark(now: Listed, file: PinnedFile) -> bool:
+    if file.etag is None or now.etag is None:
+        return now.mark == file.modified
+    return now.etag == file.etag
+
+
+def _changed(file: PinnedFile, fact: str, source: str) -> ArrivalChangedError:
+    owner = f"source {source}: " if source else ""
+    name = source or "NAME"
+    return ArrivalChangedError(
+        f"{owner}{file.path} {fact}, after it was accepted",
+        hint=f"put the file back, or: slacktide source skip {name} {quote(file.path)}, or: "
+        f"slacktide source reset {name}",
+    )

@@ -1,0 +1,152 @@
+"""What a workspace knows of its sources and views, for people and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slacktide.algebra.view import ReadView
+from slacktide.engine.reports import Report, ViewReport
+from slacktide.optimizer.api import verdict
+from slacktide.store.record import Source, ViewRecord
+from slacktide.store.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of a workspace.
+
+    Attributes:
+        root: its address.
+        sources: by name: kind, path, version, rows and bytes accepted, files that landed and are not
+            accepted yet, whether it is held, versions left out, and the version up to which landed
+            files may be removed.
+        views: by name: versions, run, when the answer was made, arrivals that it lacks, method and
+            reasons of the last run, what that run read and what full would have read, state bytes,
+            and why it is not incremental.
+        functions: by name: target, type, and what else was declared.
+        runs: number of runs.
+        state_bytes: bytes of all states.
+        mirror_bytes: bytes of all mirrors.
+        answer_bytes: bytes of all answers.
+    """
+
+    root: str
+    sources: Mapping[str, Mapping[str, Any]]
+    views: Mapping[str, Mapping[str, Any]]
+    functions: Mapping[str, Mapping[str, Any]]
+    runs: int
+    state_bytes: int
+    mirror_bytes: int
+    answer_bytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that is printed."""
+        return {
+            "root": self.root,
+            "sources": {name: dict(source) for name, source in self.sources.items()},
+            "views": {name: dict(view) for name, view in self.views.items()},
+            "functions": {name: dict(function) for name, function in self.functions.items()},
+            "runs": self.runs,
+            "state_bytes": self.state_bytes,
+            "mirror_bytes": self.mirror_bytes,
+            "answer_bytes": self.answer_bytes,
+        }
+
+
+def make_status(
+    root: str, world: World, landed: Mapping[str, int], reports: Mapping[int, Report]
+) -> Status:
+    """Give the status of a world.
+
+    Args:
+        root: address of the workspace.
+        world: the log as it is.
+        landed: files per source that are not accepted yet.
+        reports: the reports of the runs that last computed a view, by run.
+    """
+    return Status(
+        root=root,
+        sources={
+            name: _source(world, source, landed.get(name, 0))
+            for name, source in sorted(world.sources.items())
+        },
+        views={name: _view(world, view, reports) for name, view in sorted(world.views.items())},
+        functions={
+            name: {"target": f.target, "returns": f.returns, **f.declaration}
+            for name, f in sorted(world.functions.items())
+        },
+        runs=len(world.runs),
+        state_bytes=_bytes(world, "states/"),
+        mirror_bytes=_bytes(world, "sources/"),
+        answer_bytes=_bytes(world, "views/"),
+    )
+
+
+def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
+    mirror = world.chains.get(f"sources/{source.name}")
+    mirrored = mirror.base.versions[source.name] if mirror and mirror.base else 0
+    rows = [arrival.rows for arrival in source.arrivals]
+    return {
+        "kind": source.kind,
+        "path": source.arguments.get("path"),
+        "version": source.version,
+        "rows": None if None in rows else sum(filter(None, rows)),
+        "bytes": sum(arrival.bytes for arrival in source.arrivals),
+        "landed": landed,
+        "held": source.held,
+        "skipped": sorted(source.skipped),
+        "complete": list(source.complete),
+        "removable": min([mirrored, *_consumed(world, source.name)]) if mirrored else 0,
+    }
+
+
+def _consumed(world: World, source: str) -> list[int]:
+    found = []
+    for view in world.views.values():
+        if source in ReadView.from_dict(view.definition).sources:
+            found.append((view.versions or {}).get(source, 0))
+    return found
+
+
+def _view(world: World, record: ViewRecord, reports: Mapping[int, Report]) -> dict[str, Any]:
+    view = ReadView.from_dict(record.definition)
+    versions = dict(record.versions or {})
+    behind = sum(
+        max(world.sources[name].version - versions.get(name, 0), 0)
+        for name in view.sources
+        if name in world.sources
+    )
+    report = reports.get(record.run or 0)
+    last = None if report is None else report.views.get(record.name)
+    return {
+        "versions": versions,
+        "run": record.run,
+        "answered": None if report is None else report.ended,
+        "behind": behind,
+        "paused": record.paused,
+        "obstacles": [str(reason) for reason in verdict(view)],
+        **_last(last),
+    }
+
+
+def _last(report: ViewReport | None) -> dict[str, Any]:
+    if report is None:
+        return {"method": None, "reasons": [], "rows_read": None, "rows": None, "state_bytes": 0}
+    return {
+        "method": report.method,
+        "reasons": list(report.reasons),
+        "rows_read": report.actual.get("rows_read"),
+        "rows": report.rows,
+        "state_bytes": report.state_bytes,
+    }
+
+
+def _bytes(world: World, prefix: str) -> int:
+    return sum(
+        segment.bytes
+        for chain in world.chains.values()
+        if chain.id.startswith(prefix)
+        for segment in [*filter(None, [chain.base]), *chain.segments]
+    )

@@ -1,0 +1,146 @@
+"""Comparing stored answers with a batch run over the same versions, as multisets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from slacktide.algebra.types import is_floating
+from slacktide.algebra.view import ReadView
+from slacktide.common.clock import parse_instant
+from slacktide.engine.expansion import query_of, views_below
+from slacktide.engine.reading import stored_columns
+from slacktide.store.record import ViewRecord
+from slacktide.store.world import World
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from slacktide.store.store import Store
+
+TOLERANCE = 1e-9
+_SAMPLE = 5
+_MATCHED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ViewVerification:
+    """How one answer compares.
+
+    Attributes:
+        equal: the same schema and the same bag.
+        missing: rows that batch has and the answer has not.
+        extra: rows that the answer has and batch has not.
+        sample: some of these rows, each with its sign: positive for extra.
+        schema: how the schemas differ; empty where they do not.
+        batch: what the batch run cost.
+    """
+
+    equal: bool
+    missing: int
+    extra: int
+    sample: tuple[Mapping[str, Any], ...] = ()
+    schema: str = ""
+    batch: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that is printed."""
+        return {
+            "equal": self.equal,
+            "missing": self.missing,
+            "extra": self.extra,
+            "sample": [{key: str(value) for key, value in row.items()} for row in self.sample],
+            "schema": self.schema,
+            "batch": dict(self.batch),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """How the answers of a workspace compare, by view."""
+
+    views: Mapping[str, ViewVerification]
+
+    @property
+    def equal(self) -> bool:
+        """Whether all are equal."""
+        return all(view.equal for view in self.views.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that is printed."""
+        views = {name: view.to_dict() for name, view in self.views.items()}
+        return {"equal": self.equal, "views": views}
+
+
+class Verifier:
+    """Verifies the answers of one world."""
+
+    def __init__(self, store: Store, world: World, spark: SparkSession, now: str) -> None:
+        self._store = store
+        self._world = world
+        self._spark = spark
+        self._now = now
+
+    def verify(self, names: Sequence[str]) -> Verification:
+        """Compare the answers of some views; those without an answer are left out."""
+        records = [self._world.views[name] for name in names]
+        return Verification({r.name: self._one(r) for r in records if r.versions})
+
+    def _one(self, record: ViewRecord) -> ViewVerification:
+        from slacktide.spark.comparison import Comparison  # noqa: PLC0415 - needs pyspark
+
+        view = ReadView.from_dict(record.definition)
+        query = query_of(record.sql, view, views_below(self._world, record))
+        comparison = Comparison(self._spark, self._store, self._world, view)
+        columns = stored_columns(view)
+        found = comparison.differences(
+            record.name, query, columns, dict(record.versions or {}), self._clock(record, view)
+        )
+        rows = found.rows
+        if rows and len(rows) <= _MATCHED:
+            rows = _unmatched(rows, [is_floating(column.type) for column in view.outputs])
+        extra = sum(weight for *_, weight in rows if weight > 0)
+        missing = -sum(weight for *_, weight in rows if weight < 0)
+        names = [column.name for column in view.outputs]
+        sample = tuple({**dict(zip(names, row, strict=False)), "__m": row[-1]} for row in rows)
+        return ViewVerification(
+            equal=not rows and not found.schema,
+            missing=missing,
+            extra=extra,
+            sample=sample[:_SAMPLE],
+            schema=found.schema,
+            batch=found.cost.to_dict(),
+        )
+
+    def _clock(self, record: ViewRecord, view: ReadView) -> Any:
+        if not view.clock or record.run is None:
+            return None
+        plan = self._store.get_plan(self._world.runs[record.run].plan_id)
+        return parse_instant(self._now if plan is None else plan["now"])
+
+
+def _unmatched(rows: list[tuple[Any, ...]], floats: list[bool]) -> list[tuple[Any, ...]]:
+    """Take away pairs that differ only in floating-point numbers, and these within tolerance."""
+    extra = [row for row in rows if row[-1] > 0 for _ in range(row[-1])]
+    missing = [row for row in rows if row[-1] < 0 for _ in range(-row[-1])]
+    left: list[tuple[Any, ...]] = []
+    for row in extra:
+        match = next((other for other in missing if _is_close(row, other, floats)), None)
+        if match is None:
+            left.append((*row[:-1], 1))
+        else:
+            missing.remove(match)
+    return [*left, *((*row[:-1], -1) for row in missing)]
+
+
+def _is_close(left: tuple[Any, ...], right: tuple[Any, ...], floats: list[bool]) -> bool:
+    for position, is_float in enumerate(floats):
+        a, b = left[position], right[position]
+        if is_float and a is not None and b is not None:
+            if not (math.isclose(a, b, rel_tol=TOLERANCE) or (math.isnan(a) and math.isnan(b))):
+                return False
+        elif a != b:
+            return False
+    return True

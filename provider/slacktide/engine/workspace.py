@@ -1,0 +1,294 @@
+"""The workspace: sources, views and their answers, behind one door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from slacktide.common.clock import Clock, isoformat, system_clock
+from slacktide.engine.catalogue import Catalogue
+from slacktide.engine.definitions import ViewDraft, known
+from slacktide.engine.explanation import Explanation, explain_plan, explain_read, explain_view
+from slacktide.engine.garbage import Removed, collect, expired_changes
+from slacktide.engine.intake import Intake
+from slacktide.engine.plan import Plan, Registration
+from slacktide.engine.planning import make_plan
+from slacktide.engine.refreshing import Refresh
+from slacktide.engine.reports import Report
+from slacktide.engine.status import Status, make_status
+from slacktide.engine.verification import Verification, Verifier
+from slacktide.errors import UnknownObjectError
+from slacktide.store.record import FunctionRecord, Source, ViewRecord
+from slacktide.store.store import Store, random_token
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Workspace:
+    """A workspace at an address: a path, ``s3://``, ``gs://`` or ``abfss://``.
+
+    Args:
+        store: its store.
+        clock: gives the present instant.
+        storage_options: for the object store of the workspace and its sources.
+    """
+
+    def __init__(
+        self, store: Store, clock: Clock, storage_options: Mapping[str, Any] | None = None
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._options = storage_options
+        self._catalogue = Catalogue(store, storage_options)
+        self._intake = Intake(store, clock, storage_options)
+
+    @classmethod
+    def create(
+        cls,
+        root: str,
+        *,
+        storage_options: Mapping[str, Any] | None = None,
+        clock: Clock = system_clock,
+        **settings: Any,
+    ) -> Workspace:
+        """Make a workspace.
+
+        Raises:
+            WorkspaceExistsError: there is one.
+        """
+        store = Store.create(root, settings=settings, options=storage_options, clock=clock)
+        return cls(store, clock, storage_options)
+
+    @classmethod
+    def open(
+        cls,
+        root: str,
+        *,
+        storage_options: Mapping[str, Any] | None = None,
+        clock: Clock = system_clock,
+    ) -> Workspace:
+        """Open a workspace.
+
+        Raises:
+            WorkspaceMissingError: there is none.
+            NewerFormatError: it was written by a newer version.
+        """
+        store = Store.open(root, options=storage_options, clock=clock)
+        return cls(store, clock, storage_options)
+
+    @property
+    def root(self) -> str:
+        """The address."""
+        return self._store.root
+
+    # ------------------------------------------------------------- definitions
+
+    def add_source(self, name: str, *, kind: str, **arguments: Any) -> Source:
+        """Add a source; its schema is given, or read from its first file.
+
+        Raises:
+            InvalidNameError, InvalidSettingError, ObjectExistsError: as the words say.
+            SourceError: the path or its files cannot be read.
+        """
+        return self._catalogue.add_source(name, kind, arguments)
+
+    def add_view(self, spark: SparkSession, name: str, sql: str, **settings: Any) -> ViewRecord:
+        """Add a view; nothing is computed before the next refresh.
+
+        Raises:
+            QueryError: the text does not parse or resolve.
+            UnsupportedQueryError: its policy excludes what it is.
+        """
+        return self._catalogue.add_view(self.draft_view(spark, name, sql, **settings))
+
+    def draft_view(self, spark: SparkSession, name: str, sql: str, **settings: Any) -> ViewDraft:
+        """Read a view as `add_view` does, and write nothing."""
+        return self._catalogue.draft_view(spark, name, sql, settings)
+
+    def replace_view(self, spark: SparkSession, name: str, sql: str, **settings: Any) -> ViewRecord:
+        """Give a view another text; its answer is computed anew."""
+        return self._catalogue.replace_view(spark, name, sql, settings)
+
+    def add_function(
+        self, name: str, target: str, *, returns: str, **declaration: Any
+    ) -> FunctionRecord:
+        """Declare a function that views may call: ``target`` is ``module:function``."""
+        return self._catalogue.add_function(name, target, returns, declaration)
+
+    def drop_view(self, name: str) -> None:
+        """Remove a view and its answer."""
+        self._catalogue.drop_view(name)
+
+    def drop_source(self, name: str) -> None:
+        """Remove a source that no view reads."""
+        self._catalogue.drop_source(name)
+
+    def drop_function(self, name: str) -> None:
+        """Remove a function."""
+        self._catalogue.drop_function(name)
+
+    def pause_view(self, name: str, *, paused: bool = True) -> None:
+        """Stop refreshing a view, which keeps its last answer, or go on."""
+        self._catalogue.pause_view(name, paused=paused)
+
+    def reset_source(self, name: str) -> None:
+        """Forget the history of a source; views that read it are rebuilt."""
+        self._catalogue.reset_source(name)
+
+    def hold_source(self, name: str, *, held: bool = True) -> None:
+        """Stop taking in a source while others go on, or take it in again."""
+        self._catalogue.hold_source(name, held=held)
+
+    def mark_complete(self, source: str, until: datetime | str) -> None:
+        """Say that all data of a source up to a point in time has come."""
+        text = until if isinstance(until, str) else isoformat(until)
+        self._catalogue.mark_complete(source, text)
+
+    def skip(self, source: str, arrival: int | str) -> None:
+        """Leave an arrival out for good, by its version or by the name of its file."""
+        self._intake.skip(source, arrival)
+
+    # -------------------------------------------------------------------- data
+
+    def discover(self) -> Mapping[str, int]:
+        """Accept what has landed; give the newest version of each source. Needs no JVM.
+
+        Raises:
+            SourceError: a file is not as the source declares; nothing of that source is accepted.
+        """
+        return self._intake.discover()
+
+    def pending(self) -> Mapping[str, int]:
+        """Per source, arrivals that some view lacks, landed files included; writes nothing."""
+        return self._intake.pending()
+
+    def plan(
+        self,
+        views: Sequence[str] | None = None,
+        *,
+        event: Any = None,
+        now: datetime | None = None,
+        declarations: Mapping[str, Any] | None = None,
+    ) -> Plan:
+        """Accept what has landed and plan a run; the plan is stored. Needs no JVM.
+
+        Args:
+            views: the views to refresh; None for all that are not paused.
+            event: the instant of a trigger event, in place of `now`.
+            now: the instant that functions of the clock give.
+            declarations: sources, functions and views of the Airflow Variable; what is missing in
+                the workspace is added: sources and functions at once, views by the run.
+        """
+        wanted = self._catalogue.declare(declarations or {})
+        self.discover()
+        instant = isoformat(now or event or self._clock())
+        register = [
+            Registration(name, item["sql"], {k: v for k, v in item.items() if k != "sql"})
+            for name, item in wanted.items()
+        ]
+        plan = make_plan(self._store.world(), now=instant, views=views, register=register)
+        self._store.put_plan(plan.plan_id, plan.to_dict())
+        return plan
+
+    def refresh(
+        self,
+        spark: SparkSession,
+        plan: Plan | str | None = None,
+        *,
+        views: Sequence[str] | None = None,
+    ) -> Report:
+        """Execute a plan, or plan and execute.
+
+        A plan that was committed is not executed again; its report is returned.
+        """
+        chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
+        if chosen is None:
+            chosen = self.plan(views)
+        refresh = Refresh(
+            self._store,
+            spark,
+            clock=self._clock,
+            attempt=random_token(),
+            storage_options=self._options,
+        )
+        return refresh.run(chosen)
+
+    def stored_plan(self, plan_id: str) -> Plan:
+        """A plan by its id.
+
+        Raises:
+            UnknownObjectError: there is none.
+        """
+        document = self._store.get_plan(plan_id)
+        if document is None:
+            raise UnknownObjectError(
+                f"there is no plan {plan_id}", hint="make one with: slacktide plan"
+            )
+        return Plan.from_dict(document)
+
+    def report(self, plan_id: str) -> Report | None:
+        """The report of the run that committed a plan, or None."""
+        run = self._store.world().plans.get(plan_id)
+        return None if run is None else Report.from_dict(self._store.report(run))
+
+    def read(self, spark: SparkSession, view: str, *, run: int | None = None) -> DataFrame:
+        """The answer of a view, now or as of a run."""
+        from slacktide.engine.reading import read_answer  # noqa: PLC0415 - needs pyspark
+
+        return read_answer(self._store, self._store.world(), spark, view, run)
+
+    def changes(
+        self, spark: SparkSession, view: str, *, since: int, until: int | None = None
+    ) -> DataFrame:
+        """The changes of an answer after run `since`, with _change_type and _commit_version."""
+        from slacktide.engine.reading import read_changes  # noqa: PLC0415 - needs pyspark
+
+        return read_changes(self._store, self._store.world(), spark, view, since, until)
+
+    # ----------------------------------------------------------------- knowing
+
+    def explain(self, target: str | Plan, *, spark: SparkSession | None = None) -> Explanation:
+        """What would be done for a view, a plan, or a text that is not added yet, and why."""
+        if isinstance(target, Plan):
+            return explain_plan(target)
+        world = self._store.world()
+        if target in world.views or spark is None:
+            known("view", target, world.views)
+            return explain_view(world, target)
+        draft = self.draft_view(spark, "explained", target)
+        return explain_read("of this text", draft.view)
+
+    def verify(self, spark: SparkSession, views: Sequence[str] | None = None) -> Verification:
+        """Compare answers with a batch run over the same versions, as multisets."""
+        world = self._store.world()
+        names = list(world.views) if views is None else list(views)
+        for name in names:
+            known("view", name, world.views)
+        return Verifier(self._store, world, spark, isoformat(self._clock())).verify(names)
+
+    def status(self) -> Status:
+        """Sources, views, their freshness and what they keep."""
+        world = self._store.world()
+        runs = {view.run for view in world.views.values() if view.run is not None}
+        reports = {run: Report.from_dict(self._store.report(run)) for run in runs}
+        return make_status(self.root, world, self._intake.landed(), reports)
+
+    def history(self, view: str | None = None) -> Sequence[Report]:
+        """Reports of all runs, oldest first; of one view, the runs that computed it."""
+        world = self._store.world()
+        if view is not None:
+            known("view", view, world.views)
+        reports = [Report.from_dict(self._store.report(run)) for run in sorted(world.runs)]
+        if view is None:
+            return reports
+        computed = ("incremental", "full", "failed")
+        return [r for r in reports if view in r.views and r.views[view].method in computed]
+
+    def gc(self, *, keep_runs: int | None = None) -> Removed:
+        """Remove files that nothing names, and changes of answers older than `keep_runs` runs."""
+        forgotten = expired_changes(self._store.world(), keep_runs)
+        if forgotten:
+            self._store.commit(forgotten)
+        return collect(self._store, self._store.world(), self._clock())

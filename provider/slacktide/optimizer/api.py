@@ -1,0 +1,128 @@
+"""The planner's door: which method a run uses for a view, and its program.
+
+A pure function of what it is given; it opens no store, reads no clock and needs no JVM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from slacktide.algebra.relation import Aggregate
+from slacktide.algebra.tree import sources
+from slacktide.algebra.view import ReadView
+from slacktide.common.reasons import Reason
+from slacktide.common.tree import of_type
+from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.states import chain_of
+from slacktide.optimizer.plan import Method, Versions, ViewPlan
+from slacktide.program.operator import Program, ReadSnapshot, ReadState, Save
+
+LARGEST_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the planner is told of a view at planning time.
+
+    Attributes:
+        start: versions of the last answer by source; empty when there is none.
+        end: versions that the next answer is to be made of.
+        share: pending change over the size of the view's sources, both in rows or both in bytes.
+        states: the versions of each state that exists, by chain id.
+        policy: ``auto``, ``incremental`` or ``full``.
+        token: log number of the view's definition.
+        rebuilds: a state that another view of the run builds anew, or an empty text.
+    """
+
+    start: Versions
+    end: Versions
+    share: float
+    states: Mapping[str, Versions]
+    policy: str
+    token: int
+    rebuilds: str = ""
+
+
+def verdict(view: ReadView) -> tuple[Reason, ...]:
+    """Why a view is recomputed from its sources in every run; empty when it is maintained."""
+    if view.relation is None:
+        return view.reasons
+    return view.reasons or Maintainability(view.relation).verdict()
+
+
+def state_sources(view: ReadView) -> dict[str, tuple[str, ...]]:
+    """The states that a maintained view keeps, and the sources that each is made of."""
+    if view.relation is None or verdict(view):
+        return {}
+    analysis = Maintainability(view.relation)
+    return {
+        chain_of(rel): sources(rel)
+        for rel in of_type(view.relation, Aggregate)
+        if analysis.obstacle(rel) is None
+    }
+
+
+def snapshot_sources(view: ReadView, policy: str) -> frozenset[str]:
+    """The sources whose snapshots the runs of a view read, besides the run that builds its states."""
+    if view.relation is None or policy == "full" or verdict(view):
+        return frozenset(view.sources)
+    program = maintain("", Maintainability(view.relation), frozenset(view.sources))
+    return frozenset(read.source for read in of_type(program, ReadSnapshot))
+
+
+def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
+    """Plan one run of one view."""
+    method, reasons, program = _choose(name, view, situation)
+    return ViewPlan(name, method, reasons, program, situation.start, situation.end, situation.token)
+
+
+def _choose(
+    name: str, view: ReadView, situation: Situation
+) -> tuple[Method, tuple[Reason, ...], Program | None]:
+    changed = frozenset(
+        source for source in view.sources if situation.end[source] != situation.start.get(source)
+    )
+    if situation.start and not changed:
+        return "unchanged", (Reason("NO_CHANGE"),), None
+    obstacles = verdict(view)
+    if obstacles or view.relation is None:
+        return "full", _first_run(situation) + obstacles, _from_snapshots(name, view)
+    if situation.policy == "full":
+        return "full", (Reason("POLICY", "full"),), _from_snapshots(name, view)
+    analysis = Maintainability(view.relation)
+    if not situation.start:
+        return "full", (Reason("FIRST_RUN"),), rebuild(name, analysis)
+    program = maintain(name, analysis, changed)
+    missing = situation.rebuilds or _missing_states(program, situation)
+    if missing:
+        return "full", (Reason("STATE_MISSING", missing),), rebuild(name, analysis)
+    if situation.share > LARGEST_SHARE and situation.policy == "auto":
+        share = Reason("CHANGE_TOO_LARGE", f"{situation.share:.0%}")
+        return "full", (share,), rebuild(name, analysis)
+    return "incremental", (), program
+
+
+def _from_snapshots(name: str, view: ReadView) -> Program:
+    """The author's own text; the relation only where the order needs columns the text hides."""
+    if view.relation is not None and len(view.relation.columns) > len(view.outputs):
+        return evaluate(name, view.relation)
+    return batch(name, view.outputs)
+
+
+def _first_run(situation: Situation) -> tuple[Reason, ...]:
+    return () if situation.start else (Reason("FIRST_RUN"),)
+
+
+def _missing_states(program: Program, situation: Situation) -> str:
+    """Name a state that is not there as of the start, or an empty text."""
+    needed = {state.chain for state in of_type(program, ReadState)}
+    needed |= {save.chain for save in of_type(program, Save)}
+    for chain in sorted(needed):
+        versions = situation.states.get(chain)
+        if versions is None or any(
+            version != situation.start.get(source) for source, version in versions.items()
+        ):
+            return chain
+    return ""

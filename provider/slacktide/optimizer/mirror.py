@@ -1,0 +1,41 @@
+"""When the current rows of a change feed are written anew, and how.
+
+A feed's snapshot is the sum of its history. A mirror holds that sum as of one version, so that a
+reader adds only what came since. It is written when a plan first needs a snapshot, and again when
+what came since is a fifth of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from slacktide.algebra.relation import Scan
+from slacktide.algebra.scalar import Column
+from slacktide.program import operator as o
+from slacktide.program.operator import Program
+
+LARGEST_BACKLOG = 0.2
+
+
+def is_due(mirrored_rows: int | None, rows_since: int) -> bool:
+    """Whether a mirror should be written.
+
+    Args:
+        mirrored_rows: rows of the mirror that exists; None for no mirror.
+        rows_since: changes that came after it.
+    """
+    return mirrored_rows is None or rows_since > LARGEST_BACKLOG * mirrored_rows
+
+
+def mirror_program(source: str, schema: Sequence[Mapping[str, Any]]) -> Program:
+    """Give the program that writes the current rows of a source as the new base of its mirror."""
+    columns = tuple(
+        Column(i, field["name"], field["type"], bool(field["nullable"]))
+        for i, field in enumerate(schema)
+    )
+    rows = o.Evaluate(
+        Scan("input0", o.by_id(columns)),
+        (o.Input("input0", o.ReadSnapshot(source, columns, "after")),),
+    )
+    return Program((o.Save(f"sources/{source}", rows, is_base=True),))

@@ -1,0 +1,70 @@
+"""What a plan says of each view, as data that is stored and executed as stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from slacktide.algebra.tree import CLASSES as ALGEBRA
+from slacktide.common import serde
+from slacktide.common.reasons import Reason
+from slacktide.program.operator import CLASSES as OPERATORS
+from slacktide.program.operator import Program
+
+Method = Literal["incremental", "full", "unchanged"]
+Versions = Mapping[str, int]
+CLASSES = (*ALGEBRA, *OPERATORS)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewPlan:
+    """What one run does for one view.
+
+    Attributes:
+        view: name of the view.
+        method: ``incremental``, ``full`` or ``unchanged``.
+        reasons: why it is this method and not a better one.
+        program: the steps; None when the view is unchanged.
+        start: version of each source that the answer was made of; empty for no answer.
+        end: version of each source that the answer will be made of.
+        token: log number of the definition of the view that was planned.
+    """
+
+    view: str
+    method: Method
+    reasons: tuple[Reason, ...]
+    program: Program | None
+    start: Versions
+    end: Versions
+    token: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the stored form."""
+        return {
+            "view": self.view,
+            "method": self.method,
+            "reasons": [str(reason) for reason in self.reasons],
+            "program": None if self.program is None else serde.dump(self.program),
+            "start": dict(self.start),
+            "end": dict(self.end),
+            "token": self.token,
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> ViewPlan:
+        """Read the stored form.
+
+        Raises:
+            NewerFormatError: the plan holds what this version does not know.
+        """
+        stored = document["program"]
+        return cls(
+            view=document["view"],
+            method=document["method"],
+            reasons=tuple(Reason.parse(text) for text in document["reasons"]),
+            program=None if stored is None else cast("Program", serde.load(stored, CLASSES)[0]),
+            start=document["start"],
+            end=document["end"],
+            token=document["token"],
+        )

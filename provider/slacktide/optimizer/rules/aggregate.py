@@ -1,0 +1,72 @@
+"""Delta of an aggregate with additive states (`tempura.md` §1.4, G-11, G-12, I-2, I-5).
+
+The state of a group is a row of sums and counts. What a run adds to it is a segment: the partial
+aggregates of the change. The change of the rows is that of the touched groups only.
+"""
+
+from __future__ import annotations
+
+from slacktide.algebra import relation as r
+from slacktide.algebra.scalar import Assignment, reference
+from slacktide.optimizer.rule import Context, DeltaRule
+from slacktide.optimizer.states import AggregateState
+from slacktide.program import operator as o
+from slacktide.program.operator import Moment, Operator
+
+
+def _aggregate_delta(rel: r.Aggregate, context: Context) -> Operator | None:
+    change = context.delta(rel.child)
+    if change is None:
+        return None
+    state = context.state(rel)
+    segment = _saved(rel, state, change, context)
+    old: Operator = o.ReadState(state.chain, state.columns)
+    if state.keys:
+        old = o.Touched(old, segment, state.keys)
+    new = o.Add((old, segment), state.columns)
+    return o.Add(
+        (
+            _finish(rel, state, o.Combine(new, state.keys)),
+            o.Negate(_finish(rel, state, o.Combine(old, state.keys))),
+        ),
+        rel.columns,
+    )
+
+
+def _aggregate_at(rel: r.Aggregate, moment: Moment, context: Context) -> Operator:
+    state = context.state(rel)
+    if context.rebuilds:
+        base = _saved(rel, state, context.at(rel.child, "after"), context)
+        return _finish(rel, state, o.Combine(base, state.keys))
+    rows: Operator = o.ReadState(state.chain, state.columns)
+    change = context.delta(rel.child) if moment == "after" else None
+    if change is not None:
+        rows = o.Add((rows, _saved(rel, state, change, context)), state.columns)
+    return _finish(rel, state, o.Combine(rows, state.keys))
+
+
+def _saved(rel: r.Aggregate, state: AggregateState, bag: Operator, context: Context) -> o.ReadSaved:
+    keys = tuple(
+        Assignment(column, key.value) for column, key in zip(state.keys, rel.keys, strict=True)
+    )
+    summary = o.Summarise(bag, keys, state.partials)
+    context.save(state.chain, summary, is_base=context.rebuilds)
+    return o.ReadSaved(state.chain, state.columns, is_bag=False)
+
+
+def _finish(rel: r.Aggregate, state: AggregateState, rows: Operator) -> Operator:
+    keys = tuple(
+        Assignment(key.column, reference(column))
+        for key, column in zip(rel.keys, state.keys, strict=True)
+    )
+    return o.Finish(rows, state.count.id, keys + state.results, is_global=not rel.keys)
+
+
+MAINTAIN_AGGREGATE = DeltaRule(
+    name="maintain_aggregate",
+    node=r.Aggregate,
+    identity="Δγ(X) = Final(S + γ(ΔX))│K − Final(S)│K, K the groups of ΔX",
+    source="tempura.md G-11, G-12",
+    delta=_aggregate_delta,
+    at=_aggregate_at,
+)

@@ -1,0 +1,183 @@
+"""The additive state of an aggregate: its columns, and how results follow from them.
+
+`tempura.md` §1.4, with the types of `architecture.md` §3: a sum of whole numbers is kept in
+``DECIMAL(38,0)`` and checked at the end; a sum of decimals in the type that Spark gives it. Every
+state has the hidden row count ``__n``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from slacktide.algebra import relation as r
+from slacktide.algebra.scalar import (
+    AggregateCall,
+    Assignment,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Literal,
+    Reference,
+    Scalar,
+    reference,
+)
+from slacktide.algebra.tree import canonical
+from slacktide.algebra.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    WIDEST_INTEGER,
+    DataType,
+    decimal,
+    decimal_of,
+    is_integral,
+)
+from slacktide.program.operator import Additive, Partial
+
+Fresh = Callable[[str, DataType], Column]
+_COUNT_AS_DECIMAL = "DECIMAL(20,0)"
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateState:
+    """The layout of one state.
+
+    Attributes:
+        chain: id of the chain that holds it, a digest of what it means.
+        keys: one column per group key.
+        partials: the additive columns; the first is the hidden count.
+        results: the measures of the aggregate, computed from merged partials.
+    """
+
+    chain: str
+    keys: tuple[Column, ...]
+    partials: tuple[Partial, ...]
+    results: tuple[Assignment, ...]
+
+    @property
+    def count(self) -> Column:
+        """The hidden row count of the group."""
+        return self.partials[0].column
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Keys, then partials."""
+        return self.keys + tuple(partial.column for partial in self.partials)
+
+
+class _Partials:
+    """Collects partials, each meaning once."""
+
+    def __init__(self, fresh: Fresh) -> None:
+        self._fresh = fresh
+        self._found: dict[tuple[str, Scalar | None, Scalar | None], Partial] = {}
+
+    def count(self, argument: Scalar | None, condition: Scalar | None) -> Reference:
+        """A count of rows, or of non-NULL arguments."""
+        never_null = argument is not None and not argument.nullable
+        return self._partial("count", None if never_null else argument, condition, BIGINT)
+
+    def sum(self, argument: Scalar, condition: Scalar | None, data_type: DataType) -> Reference:
+        """A sum of arguments, zero where there are none."""
+        return self._partial("sum", argument, condition, data_type)
+
+    def _partial(
+        self, function: Additive, argument: Scalar | None, condition: Scalar | None, data_type: DataType
+    ) -> Reference:
+        key = (function, argument, condition)
+        if key not in self._found:
+            name = "__n" if key == ("count", None, None) else f"{function}{len(self._found)}"
+            column = self._fresh(name, data_type)
+            self._found[key] = Partial(column, function, argument, condition)
+        return reference(self._found[key].column)
+
+    def all(self) -> tuple[Partial, ...]:
+        return tuple(self._found.values())
+
+
+def state_of(rel: r.Aggregate, fresh: Fresh) -> AggregateState:
+    """Give the state of an aggregate whose measures are all additive."""
+    partials = _Partials(fresh)
+    partials.count(None, None)
+    results = tuple(
+        Assignment(measure.column, _result(measure.call, partials)) for measure in rel.measures
+    )
+    keys = tuple(
+        Column(fresh(key.column.name, key.column.type).id, *_rest(key.column)) for key in rel.keys
+    )
+    return AggregateState(chain_of(rel), keys, partials.all(), results)
+
+
+def chain_of(rel: r.Aggregate) -> str:
+    """The id of the state: two aggregates that mean the same share one."""
+    return f"states/{canonical(rel).digest.hex()}"
+
+
+def _rest(column: Column) -> tuple[str, DataType, bool]:
+    return column.name, column.type, column.nullable
+
+
+def _result(call: AggregateCall, partials: _Partials) -> Scalar:
+    condition = call.filter
+    argument = call.arguments[0] if call.arguments else None
+    if call.function == "count" or argument is None:
+        return partials.count(_counted(argument), condition)
+    if call.function == "sum":
+        return _if_any(partials.count(argument, condition), _sum(call, argument, partials))
+    return _if_any(partials.count(argument, condition), _average(call, argument, partials))
+
+
+def _counted(argument: Scalar | None) -> Scalar | None:
+    """COUNT(1) counts rows, as COUNT(*) does."""
+    return None if isinstance(argument, Literal) and not argument.nullable else argument
+
+
+def _sum(call: AggregateCall, argument: Scalar, partials: _Partials) -> Scalar:
+    total = _total(argument, call.filter, partials)
+    return total if total.type == call.type else Cast(total, call.type, nullable=False)
+
+
+def _average(call: AggregateCall, argument: Scalar, partials: _Partials) -> Scalar:
+    total = _total(argument, call.filter, partials)
+    count = partials.count(argument, call.filter)
+    if is_integral(argument.type):
+        return Call(
+            "/",
+            (Cast(total, DOUBLE, nullable=False), Cast(count, DOUBLE, nullable=False)),
+            DOUBLE,
+            nullable=True,
+        )
+    divisor = Cast(count, _COUNT_AS_DECIMAL, nullable=False)
+    quotient = Call("/", (total, divisor), quotient_type(total.type), nullable=True)
+    return Cast(quotient, call.type, nullable=True)
+
+
+def _total(argument: Scalar, condition: Scalar | None, partials: _Partials) -> Reference:
+    shape = decimal_of(argument.type)
+    if shape is None:
+        widened = Cast(argument, _COUNT_AS_DECIMAL, argument.nullable)
+        return partials.sum(widened, condition, WIDEST_INTEGER)
+    return partials.sum(argument, condition, sum_type(shape))
+
+
+def _if_any(count: Reference, value: Scalar) -> Scalar:
+    some = Call(">", (count, Literal("0L", BIGINT, nullable=False)), BOOLEAN, nullable=False)
+    return Case(((some, value),), None, value.type, nullable=True)
+
+
+def sum_type(shape: tuple[int, int]) -> DataType:
+    """The type that Spark gives a sum of decimals: ten more digits."""
+    precision, scale = shape
+    return decimal(precision + 10, scale)
+
+
+def quotient_type(total: DataType) -> DataType:
+    """The type that Spark gives a decimal total divided by a count as ``DECIMAL(20,0)``."""
+    precision, scale = decimal_of(total) or (38, 0)
+    whole = precision - scale
+    wanted = max(6, scale + 20 + 1)
+    if whole + wanted <= 38:
+        return decimal(whole + wanted, wanted)
+    return decimal(38, max(38 - whole, min(wanted, 6)))

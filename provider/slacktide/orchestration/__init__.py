@@ -1,0 +1,1 @@
+"""The Airflow layer: connection type, sensor, trigger and operators over `slacktide.engine`."""

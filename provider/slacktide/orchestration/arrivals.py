@@ -1,0 +1,174 @@
+"""When a workspace has something to do: one pure decision, used by the sensor and by its trigger.
+
+A look at a workspace gives a `Sight`. It calls for a run when something has landed that no answer
+has yet, when something declared is not there yet, or when the workspace cannot be read (the run then
+shows why). A run that changed nothing leaves the sight as it was; the same sight calls again only
+after some patience, so that what fails or is not due yet never makes a busy loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from slacktide.common.clock import isoformat, parse_instant
+from slacktide.common.digest import digest_of
+from slacktide.errors import RetryableError, SlacktideError, UserError, WorkspaceMissingError
+from slacktide.orchestration.catalog import configured, open_workspace, resolve
+from slacktide.orchestration.variable import DEFAULT_KEY, WorkspaceConfig
+
+Memory = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one look at a workspace saw.
+
+    Attributes:
+        workspace: its name.
+        calls: whether there is something to do.
+        reason: why, in a few words.
+        mark: changes whenever a run brought the workspace, or the world, any further.
+    """
+
+    workspace: str
+    calls: bool
+    reason: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What follows from the sights: the workspaces to run now, and what to remember of them."""
+
+    ready: tuple[str, ...]
+    reasons: tuple[str, ...]
+    memory: dict[str, dict[str, str]]
+
+
+def decide(
+    sights: Iterable[Sight], memory: Memory, *, now: datetime, patience: timedelta
+) -> Decision:
+    """Say which workspaces to run: those that call, and have changed since they last did.
+
+    Args:
+        sights: what was seen, one for each workspace.
+        memory: what the decision before gave to remember; empty at first.
+        now: the present instant.
+        patience: how long an unchanged sight is left alone.
+    """
+    seen = tuple(sights)
+    ready = tuple(sight for sight in seen if sight.calls and _new(sight, memory, now, patience))
+    kept = {name: dict(entry) for name, entry in memory.items()}
+    fresh = {sight.workspace: {"mark": sight.mark, "at": isoformat(now)} for sight in ready}
+    return Decision(
+        ready=tuple(sight.workspace for sight in ready),
+        reasons=tuple(f"{sight.workspace}: {sight.reason}" for sight in ready),
+        memory=kept | fresh,
+    )
+
+
+def _new(sight: Sight, memory: Memory, now: datetime, patience: timedelta) -> bool:
+    before = memory.get(sight.workspace)
+    if before is None or before["mark"] != sight.mark:
+        return True
+    return now - parse_instant(before["at"]) >= patience
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Which workspaces to look at: all of the Variable, some of them, or one by its connection."""
+
+    workspaces: tuple[str, ...] = ()
+    slacktide_conn_id: str | None = None
+    variable: str = DEFAULT_KEY
+
+    def configs(self) -> list[WorkspaceConfig]:
+        """Resolve the names, at every look anew: the Variable may have changed.
+
+        Raises:
+            UserError: the Variable is missing or wrong, or does not have one of the names.
+        """
+        if self.slacktide_conn_id:
+            name = self.workspaces[0] if self.workspaces else None
+            return [resolve(name, self.slacktide_conn_id)]
+        if not self.workspaces:
+            return list(configured(self.variable).values())
+        return [resolve(name, None, self.variable) for name in self.workspaces]
+
+    def look(self) -> list[Sight]:
+        """Look at every workspace; writes nothing, needs no JVM.
+
+        Raises:
+            UserError: see `configs`; what is wrong with a single workspace is in its sight.
+            RetryableError: the store failed, everywhere.
+        """
+        sights: list[Sight] = []
+        failures: list[RetryableError] = []
+        for config in self.configs():
+            try:
+                sights.append(observe(config))
+            except RetryableError as error:
+                failures.append(error)
+        if failures and not sights:
+            raise failures[0]
+        return sights
+
+
+def observe(config: WorkspaceConfig) -> Sight:
+    """Look at one workspace.
+
+    Raises:
+        RetryableError: the store failed.
+    """
+    try:
+        workspace = open_workspace(config)
+    except WorkspaceMissingError as error:
+        if config.declarations:
+            return _sight(config, "it does not exist yet", "absent")
+        return _broken(config, error)
+    except UserError as error:
+        return _broken(config, error)
+    try:
+        status = workspace.status().to_dict()
+        pending = {name: count for name, count in workspace.pending().items() if count}
+    except UserError as error:
+        return _broken(config, error)
+    return judge(config, status, pending)
+
+
+def judge(config: WorkspaceConfig, status: Mapping[str, Any], pending: Mapping[str, int]) -> Sight:
+    """Say what a readable workspace calls for, from its status and its pending arrivals."""
+    missing = [
+        f"{part[:-1]} {name}"
+        for part in ("sources", "functions", "views")
+        for name in sorted(config.declarations.get(part, {}))
+        if part in status and name not in status[part]
+    ]
+    standing = (_versions(status.get("sources", {})), _versions(status.get("views", {})))
+    reasons = []
+    if missing:
+        reasons.append(f"{', '.join(missing)} declared and not there yet")
+    if pending:
+        arrived = ", ".join(f"{count} of {name}" for name, count in sorted(pending.items()))
+        reasons.append(f"arrived {arrived}")
+    state = f"{standing!r} {sorted(pending.items())!r} {missing!r}"
+    return _sight(config, "; ".join(reasons), state)
+
+
+def _versions(objects: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
+    return sorted(
+        (name, repr(record.get("version", record.get("versions"))))
+        for name, record in objects.items()
+    )
+
+
+def _broken(config: WorkspaceConfig, error: SlacktideError) -> Sight:
+    return _sight(config, f"{error.code}: {error}", f"broken {error.code} {error}")
+
+
+def _sight(config: WorkspaceConfig, reason: str, state: str) -> Sight:
+    mark = digest_of(state, repr(config)).hex()
+    return Sight(workspace=config.name, calls=bool(reason), reason=reason, mark=mark)

@@ -1,0 +1,73 @@
+"""Refuses to submit where Airflow would quietly send the job to another master than meant.
+
+`SparkSubmitHook` takes ``yarn`` when the connection is missing or is a web address it cannot read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from slacktide.errors import SetupError
+
+_MASTERS = re.compile(r"(local(\[.+\])?|yarn|spark://.+|k8s://.+|mesos://.+)")
+_SUPPORTED = "local[2], spark://HOST:7077, yarn or k8s://https://HOST:PORT"
+
+
+@dataclass(frozen=True, slots=True)
+class SparkTarget:
+    """Where a job goes: the master, and whether the driver runs in the cluster."""
+
+    master: str
+    deploy_mode: str
+
+
+def spark_target(conn_id: str, connection: Any) -> SparkTarget:
+    """Give the master that a Spark connection means.
+
+    Args:
+        conn_id: the id of the connection, for messages.
+        connection: the connection, or None where there is none.
+
+    Raises:
+        SetupError: there is no connection, it is of another type, or it names no master.
+    """
+    if connection is None:
+        raise SetupError(
+            f"Spark connection {conn_id} is not defined",
+            hint=f"add a connection of type spark under that id, its host being {_SUPPORTED}",
+        )
+    if connection.conn_type not in {"spark", "k8s", "yarn"}:
+        raise SetupError(
+            f"Spark connection {conn_id} is of type {connection.conn_type!r}",
+            hint="make it a connection of type spark",
+        )
+    master = _master(connection)
+    if not _MASTERS.fullmatch(master):
+        raise SetupError(
+            f"Spark connection {conn_id} names the master {master!r}, which Spark does not know",
+            hint=f'give it as {{"conn_type": "spark", "host": …}}, the host being {_SUPPORTED}',
+        )
+    mode = connection.extra_dejson.get("deploy-mode") or "client"
+    if mode not in {"client", "cluster"}:
+        raise SetupError(
+            f"Spark connection {conn_id} has the deploy mode {mode!r}",
+            hint="use client or cluster",
+        )
+    if mode == "cluster" and master.startswith("local"):
+        raise SetupError(
+            f"Spark connection {conn_id} has the master {master} and the deploy mode cluster",
+            hint="a local master runs in client mode only",
+        )
+    return SparkTarget(master=master, deploy_mode=mode)
+
+
+def _master(connection: Any) -> str:
+    """Spell the master as `SparkSubmitHook` does."""
+    host = connection.host or ""
+    if connection.conn_type == "spark" and host and ("://" in host or not connection.port):
+        master = host
+    else:
+        master = f"{connection.conn_type}://{host}"
+    return f"{master}:{connection.port}" if connection.port else master

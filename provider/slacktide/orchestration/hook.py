@@ -1,0 +1,103 @@
+"""The connection type ``slacktide``: where a workspace is, and how its storage is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import BaseHook
+
+from slacktide.errors import SetupError, SlacktideError
+
+if TYPE_CHECKING:
+    from slacktide.engine.workspace import Workspace
+
+CONNECTION_TYPE = "slacktide"
+
+
+class SlacktideHook(BaseHook):
+    """Opens the workspace that a connection names.
+
+    The host of the connection is the root of the workspace; its extra holds the storage options of
+    the object store, by name.
+
+    Args:
+        slacktide_conn_id: the id of a connection of type ``slacktide``.
+    """
+
+    conn_name_attr = "slacktide_conn_id"
+    default_conn_name = "slacktide_default"
+    conn_type = CONNECTION_TYPE
+    hook_name = "Slacktide"
+
+    def __init__(self, slacktide_conn_id: str = default_conn_name, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.slacktide_conn_id = slacktide_conn_id
+
+    @classmethod
+    def get_ui_field_behaviour(cls) -> dict[str, Any]:
+        """Say how the form of a connection looks: an address, and options in the extra."""
+        return {
+            "hidden_fields": ["schema", "login", "password", "port"],
+            "relabeling": {"host": "Workspace root", "extra": "Storage options"},
+            "placeholders": {"host": "s3://lake/slacktide/shop or /data/slacktide/shop"},
+        }
+
+    def address(self) -> tuple[str, dict[str, str]]:
+        """Give the root of the workspace and the storage options.
+
+        Raises:
+            SetupError: there is no such connection, it is of another type, or it has no root.
+        """
+        connection = self._connection()
+        if connection.conn_type != CONNECTION_TYPE:
+            raise SetupError(
+                f"connection {self.slacktide_conn_id} is of type {connection.conn_type!r}",
+                hint="make a connection of type slacktide, its host being the workspace root",
+            )
+        root = connection.host or (f"/{connection.schema}" if connection.schema else "")
+        if not root:
+            raise SetupError(
+                f"connection {self.slacktide_conn_id} names no workspace",
+                hint="put the workspace root into its host",
+            )
+        return root, storage_options(connection.extra_dejson)
+
+    def get_conn(self) -> Workspace:
+        """Open the workspace.
+
+        Raises:
+            WorkspaceMissingError: there is none at the address.
+        """
+        from slacktide.engine.workspace import Workspace
+
+        root, options = self.address()
+        return Workspace.open(root, storage_options=options or None)
+
+    def test_connection(self) -> tuple[bool, str]:
+        """Try to open the workspace; serves the button in the form of the connection."""
+        try:
+            workspace = self.get_conn()
+        except SlacktideError as error:
+            return False, str(error)
+        return True, f"opened {workspace.root}"
+
+    def _connection(self) -> Any:
+        from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
+
+        try:
+            return self.get_connection(self.slacktide_conn_id)
+        except (AirflowNotFoundException, AirflowRuntimeError) as error:
+            raise SetupError(
+                f"connection {self.slacktide_conn_id} is not defined",
+                hint="add a connection of type slacktide under that id, its host being the root",
+            ) from error
+
+
+def storage_options(extra: Mapping[str, Any]) -> dict[str, str]:
+    """Give the storage options that the extra of a connection holds, as texts."""
+    return {
+        str(name): value if isinstance(value, str) else str(value).lower()
+        for name, value in extra.items()
+        if value is not None
+    }

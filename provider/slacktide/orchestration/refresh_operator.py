@@ -1,0 +1,152 @@
+"""The operator that executes one stored plan by spark-submit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
+
+from slacktide.errors import InvalidSettingError
+from slacktide.orchestration.catalog import address, open_workspace, resolve, task_errors
+from slacktide.orchestration.events import emit_asset_events
+from slacktide.orchestration.links import PAGE, SlacktidePageLink
+from slacktide.orchestration.reports import bounded, driver_error, unchanged
+from slacktide.orchestration.style import INK, PAPER
+from slacktide.orchestration.submission import Submission, submission
+from slacktide.orchestration.variable import DEFAULT_KEY, WorkspaceConfig
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context, XComArg
+
+_PLAN_ID = re.compile(r"[A-Za-z0-9_.:-]+")
+
+
+class SlacktideRefreshOperator(SparkSubmitOperator):
+    """Executes one plan; its result is the report of the run.
+
+    Only the workspace says whether a plan has been executed. Where it has, that report is given
+    and nothing is submitted, so that clearing, retrying after a kill and running twice are safe. An
+    empty plan is answered without Spark.
+
+    Which Spark runs it and with what comes from the Variable; an argument of this operator wins.
+
+    Args:
+        plan: the result of `SlacktidePlanOperator`, or the id of a plan.
+        workspace: a name from the Variable; not needed where ``plan`` is a result.
+        slacktide_conn_id: a connection of type ``slacktide``, in place of the Variable.
+        variable: the key of the Variable.
+        spark_conn_id: the Spark connection.
+        kwargs: anything else that `SparkSubmitOperator` takes, except ``application``.
+    """
+
+    template_fields: Sequence[str] = (
+        "plan",
+        "workspace",
+        "slacktide_conn_id",
+        "variable",
+        "spark_conn_id",
+        *SparkSubmitOperator.template_fields,
+    )
+    template_fields_renderers = {"plan": "json", "conf": "json"}  # noqa: RUF012 - Airflow's form
+    operator_extra_links = (SlacktidePageLink(),)
+    ui_color = PAPER
+    ui_fgcolor = INK
+
+    def __init__(
+        self,
+        *,
+        plan: str | Mapping[str, Any] | XComArg,
+        workspace: str | None = None,
+        slacktide_conn_id: str | None = None,
+        variable: str = DEFAULT_KEY,
+        spark_conn_id: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        kwargs.setdefault("name", "slacktide")
+        super().__init__(**kwargs)
+        self.plan = plan
+        self.workspace = workspace
+        self.slacktide_conn_id = slacktide_conn_id
+        self.variable = variable
+        self.spark_conn_id = spark_conn_id
+
+    def execute(self, context: Context) -> dict[str, Any]:  # type: ignore[override]
+        """Submit the plan, wait, and give the report that the workspace then holds.
+
+        Raises:
+            AirflowFailException: the user must change something; the message says what.
+            AirflowException: the driver ended without committing; a retry may help.
+        """
+        context["ti"].xcom_push(key=SlacktidePageLink().xcom_key, value=PAGE)
+        with task_errors():
+            plan_id, empty, name = self._named()
+            config = resolve(name, self.slacktide_conn_id, self.variable)
+            committed = self._report(config, plan_id)
+        if committed is not None:
+            self.log.info("plan %s was executed before, nothing is submitted", plan_id)
+            return bounded(committed)
+        if empty:
+            self.log.info("plan %s has nothing to do", plan_id)
+            return unchanged(plan_id)
+        report = self._submit(context, config, plan_id)
+        emit_asset_events(context, self.outlets, config.name, report)
+        return bounded(report)
+
+    def on_kill(self) -> None:
+        """Stop spark-submit, and the driver with it; nothing where nothing was submitted."""
+        if self._hook is not None:
+            super().on_kill()
+
+    def _named(self) -> tuple[str, bool, str | None]:
+        """Give the id of the plan, whether it is known to be empty, and the workspace."""
+        if isinstance(self.plan, Mapping):
+            plan_id = str(self.plan.get("plan_id", ""))
+            empty = bool(self.plan.get("empty", False))
+            name = self.workspace or self.plan.get("workspace")
+        else:
+            plan_id, empty, name = str(self.plan), False, self.workspace
+        if not _PLAN_ID.fullmatch(plan_id):
+            raise InvalidSettingError(
+                f"{plan_id!r} is not the id of a plan",
+                hint="give the result of SlacktidePlanOperator as plan",
+            )
+        return plan_id, empty, name
+
+    def _report(self, config: WorkspaceConfig, plan_id: str) -> dict[str, Any] | None:
+        report = open_workspace(config).report(plan_id)
+        return None if report is None else report.to_dict()
+
+    def _submit(self, context: Context, config: WorkspaceConfig, plan_id: str) -> dict[str, Any]:
+        with task_errors():
+            root, options = address(config)
+            self._take(submission(config, self.spark_conn_id, root, options, plan_id))
+        try:
+            super().execute(context)
+        except AirflowException as error:
+            failed = driver_error(str(error))
+            if failed.final:
+                raise AirflowFailException(failed.message) from error
+            raise AirflowException(failed.message) from error
+        with task_errors():
+            report = self._report(config, plan_id)
+        if report is None:
+            raise AirflowException(f"the driver ended and plan {plan_id} has no report")
+        return report
+
+    def _take(self, given: Submission) -> None:
+        """Take over what the Variable says, where this operator says nothing itself."""
+        self.application = given.application
+        self.application_args = list(given.arguments)
+        self.conf = {**given.conf, **(self.conf or {})}
+        self.env_vars = {**given.env, **(self.env_vars or {})}
+        self._conn_id = given.conn_id
+        self._deploy_mode = self._deploy_mode or given.deploy_mode
+        self._driver_memory = self._driver_memory or given.driver_memory
+        self._executor_memory = self._executor_memory or given.executor_memory
+        self.packages = self.packages or given.packages
+        self.jars = self.jars or given.jars
+        self.py_files = self.py_files or given.py_files
+        self.files = self.files or given.files

@@ -1,0 +1,139 @@
+"""The sensor that waits until a workspace has something to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from airflow.sdk import BaseSensorOperator, PokeReturnValue
+from airflow.sdk.configuration import conf
+from airflow.sdk.exceptions import AirflowFailException, AirflowSensorTimeout
+
+from slacktide.common.clock import isoformat, system_clock
+from slacktide.orchestration.arrivals import Decision, Watch, decide
+from slacktide.orchestration.catalog import task_errors
+from slacktide.orchestration.style import INK, PAPER
+from slacktide.orchestration.trigger import DeltaArrivalTrigger
+from slacktide.orchestration.variable import DEFAULT_KEY
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+MEMORY_KEY = "sights"
+_GRACE = timedelta(minutes=2)
+
+
+class DeltaArrivalSensor(BaseSensorOperator):
+    """Waits for arrivals, or for declared objects that a workspace does not have yet.
+
+    It only peeks: what lands is accepted by the plan. Its result is the list of the names of the
+    workspaces to run. The decision is the same in all three modes (poke, reschedule, deferrable).
+
+    Args:
+        workspaces: names from the Variable; empty, the default, for all of them.
+        slacktide_conn_id: a connection of type ``slacktide``, in place of the Variable.
+        variable: the key of the Variable.
+        patience: seconds for which a sight that the last run did not change is left alone.
+        deferrable: wait in the triggerer, without a worker slot.
+    """
+
+    template_fields: Sequence[str] = ("workspaces", "slacktide_conn_id", "variable")
+    ui_color = PAPER
+    ui_fgcolor = INK
+
+    def __init__(
+        self,
+        *,
+        workspaces: Sequence[str] = (),
+        slacktide_conn_id: str | None = None,
+        variable: str = DEFAULT_KEY,
+        patience: float = 600.0,
+        deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.workspaces = workspaces
+        self.slacktide_conn_id = slacktide_conn_id
+        self.variable = variable
+        self.patience = patience
+        self.deferrable = deferrable
+
+    def execute(self, context: Context) -> Any:
+        """Look at once; then wait here, or in the triggerer."""
+        if not self.deferrable:
+            return super().execute(context)
+        memory = self._memory(context)
+        decision = self._decide(memory)
+        if not decision.ready:
+            self._defer(memory)
+        return self._announce(context, decision.ready, decision.reasons, decision.memory)
+
+    def _defer(self, memory: Mapping[str, Mapping[str, str]]) -> NoReturn:
+        timeout = timedelta(seconds=self.timeout)
+        self.defer(
+            trigger=DeltaArrivalTrigger(
+                workspaces=list(self.workspaces),
+                slacktide_conn_id=self.slacktide_conn_id,
+                variable=self.variable,
+                poll_interval=self.poke_interval,
+                patience=self.patience,
+                memory=memory,
+                deadline=isoformat(system_clock() + timeout),
+            ),
+            method_name="execute_complete",
+            timeout=timeout + _GRACE,
+        )
+
+    def poke(self, context: Context) -> PokeReturnValue:
+        """Look once."""
+        decision = self._decide(self._memory(context))
+        if not decision.ready:
+            return PokeReturnValue(is_done=False)
+        ready = self._announce(context, decision.ready, decision.reasons, decision.memory)
+        return PokeReturnValue(is_done=True, xcom_value=ready)
+
+    def execute_complete(
+        self, context: Context, event: Mapping[str, Any] | None = None
+    ) -> list[str]:
+        """Go on after the trigger fired.
+
+        Raises:
+            AirflowSensorTimeout: nothing arrived in time.
+            AirflowFailException: the trigger met an error that no waiting heals.
+        """
+        if event is None:
+            raise AirflowFailException("the trigger ended without an event")
+        match event["status"]:
+            case "ready":
+                return self._announce(context, event["ready"], event["reasons"], event["memory"])
+            case "timeout":
+                raise AirflowSensorTimeout(event["message"])
+            case _:
+                raise AirflowFailException(event["message"])
+
+    def _decide(self, memory: Mapping[str, Mapping[str, str]]) -> Decision:
+        watch = Watch(tuple(self.workspaces), self.slacktide_conn_id, self.variable)
+        with task_errors():
+            sights = watch.look()
+        patience = timedelta(seconds=self.patience)
+        return decide(sights, memory, now=system_clock(), patience=patience)
+
+    def _memory(self, context: Context) -> dict[str, dict[str, str]]:
+        """Give what the run before remembered; nothing where there is none."""
+        before = context["ti"].xcom_pull(
+            task_ids=self.task_id, key=MEMORY_KEY, include_prior_dates=True
+        )
+        return before if isinstance(before, dict) else {}
+
+    def _announce(
+        self,
+        context: Context,
+        ready: Sequence[str],
+        reasons: Sequence[str],
+        memory: Mapping[str, Mapping[str, str]],
+    ) -> list[str]:
+        for reason in reasons:
+            self.log.info("%s", reason)
+        context["ti"].xcom_push(key=MEMORY_KEY, value=dict(memory))
+        return list(ready)

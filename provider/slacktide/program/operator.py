@@ -1,0 +1,398 @@
+"""Physical operators: the steps of a run as data.
+
+Operators of the *bag* form give rows with a signed multiplicity ``__m``: positive for an insert,
+negative for a delete. Operators of the *state* form give one additive partial aggregate per row,
+without ``__m``: their hidden row count is a column of its own. (`architecture.md` §3, `tempura.md`
+§1.3: the multiplicity and the attribute perspective.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal as OneOf
+
+from slacktide.algebra.relation import Columns, Rel, Relation
+from slacktide.algebra.scalar import Assignment, Column, Scalar
+from slacktide.common.node import Node
+from slacktide.errors import InvariantError
+
+MULTIPLICITY = "__m"
+Moment = OneOf["before", "after"]
+Additive = OneOf["count", "sum"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Operator(Node):
+    """Base of all operators.
+
+    Attributes:
+        columns: what the operator gives, besides ``__m`` in the bag form; derived.
+        is_state: whether it gives the state form; derived.
+    """
+
+    columns: Columns = field(init=False)
+    is_state: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        Node.__post_init__(self)
+        object.__setattr__(self, "columns", self.derive())
+        object.__setattr__(self, "is_state", self.derive_form())
+
+    def derive(self) -> Columns:
+        """Give the columns of the result."""
+        raise InvariantError(f"{type(self).__name__} does not derive its columns")
+
+    def derive_form(self) -> bool:
+        """Say whether the result is in the state form."""
+        return False
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReadChanges(Operator):
+    """The changes of a source in this run: its versions after the start, up to the end."""
+
+    tag: ClassVar[str] = "read_changes"
+    source: str
+    fields: Columns
+
+    def derive(self) -> Columns:
+        return self.fields
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReadSnapshot(Operator):
+    """A source at the start or the end of this run, as a bag that need not be consolidated."""
+
+    tag: ClassVar[str] = "read_snapshot"
+    source: str
+    fields: Columns
+    moment: Moment
+
+    def derive(self) -> Columns:
+        return self.fields
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReadBag(Operator):
+    """A stored bag, an answer or a mirror, as it was at the start of this run."""
+
+    tag: ClassVar[str] = "read_bag"
+    chain: str
+    fields: Columns
+
+    def derive(self) -> Columns:
+        return self.fields
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReadState(Operator):
+    """The partial aggregates of a state at the start of this run: base and segments, not merged."""
+
+    tag: ClassVar[str] = "read_state"
+    chain: str
+    fields: Columns
+
+    def derive(self) -> Columns:
+        return self.fields
+
+    def derive_form(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReadSaved(Operator):
+    """What an earlier step of this run wrote to a chain; the way to compute a thing once."""
+
+    tag: ClassVar[str] = "read_saved"
+    chain: str
+    fields: Columns
+    is_bag: bool
+
+    def derive(self) -> Columns:
+        return self.fields
+
+    def derive_form(self) -> bool:
+        return not self.is_bag
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Select(Operator):
+    """The rows for which a predicate is true."""
+
+    tag: ClassVar[str] = "select"
+    child: Operator
+    predicate: Scalar
+
+    def derive(self) -> Columns:
+        return self.child.columns
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Map(Operator):
+    """One row for each row, with the assigned columns and the same multiplicity."""
+
+    tag: ClassVar[str] = "map"
+    child: Operator
+    outputs: tuple[Assignment, ...]
+
+    def derive(self) -> Columns:
+        return tuple(output.column for output in self.outputs)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class JoinBags(Operator):
+    """The pairs of rows for which a condition is true; multiplicities multiply."""
+
+    tag: ClassVar[str] = "join_bags"
+    left: Operator
+    right: Operator
+    condition: Scalar | None
+
+    def derive(self) -> Columns:
+        return self.left.columns + self.right.columns
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Add(Operator):
+    """The sum of relations of one form: their rows one after another, columns by position."""
+
+    tag: ClassVar[str] = "add"
+    children: tuple[Operator, ...]
+    fields: Columns
+
+    def check(self) -> None:
+        for child in self.children:
+            if len(child.columns) != len(self.fields):
+                raise InvariantError(
+                    f"a summand has {len(child.columns)} columns, the sum {len(self.fields)}"
+                )
+        if len({child.is_state for child in self.children}) > 1:
+            raise InvariantError("a sum adds bags to states")
+
+    def derive(self) -> Columns:
+        return self.fields
+
+    def derive_form(self) -> bool:
+        return any(child.is_state for child in self.children)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Negate(Operator):
+    """The same rows with opposite multiplicities."""
+
+    tag: ClassVar[str] = "negate"
+    child: Operator
+
+    def derive(self) -> Columns:
+        return self.child.columns
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Consolidate(Operator):
+    """Equal rows once, with the sum of their multiplicities; none where that is zero."""
+
+    tag: ClassVar[str] = "consolidate"
+    child: Operator
+
+    def derive(self) -> Columns:
+        return self.child.columns
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Partial(Node):
+    """One additive column of an aggregate state.
+
+    ``count`` adds the multiplicities of rows whose argument is not NULL (of all rows without an
+    argument), ``sum`` adds the argument, by sign, in the column's type; nothing adds up to zero.
+    """
+
+    tag: ClassVar[str] = "partial"
+    column: Column
+    function: Additive
+    argument: Scalar | None
+    filter: Scalar | None
+
+    def check(self) -> None:
+        if self.function == "sum" and self.argument is None:
+            raise InvariantError("a sum needs an argument")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Summarise(Operator):
+    """A bag as partial aggregates: one row per group that occurs in it (`tempura.md` G-11)."""
+
+    tag: ClassVar[str] = "summarise"
+    child: Operator
+    keys: tuple[Assignment, ...]
+    partials: tuple[Partial, ...]
+
+    def derive(self) -> Columns:
+        keys = tuple(key.column for key in self.keys)
+        return keys + tuple(partial.column for partial in self.partials)
+
+    def derive_form(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Combine(Operator):
+    """Partial aggregates merged per group (`tempura.md` I-2); without keys exactly one row."""
+
+    tag: ClassVar[str] = "combine"
+    child: Operator
+    keys: Columns
+
+    def derive(self) -> Columns:
+        return self.child.columns
+
+    def derive_form(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Touched(Operator):
+    """The partial aggregates of `child` whose group occurs in `by`; NULL keys match NULL."""
+
+    tag: ClassVar[str] = "touched"
+    child: Operator
+    by: Operator
+    keys: Columns
+
+    def derive(self) -> Columns:
+        return self.child.columns
+
+    def derive_form(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Finish(Operator):
+    """Merged partial aggregates as rows of the result, each once (`tempura.md` I-5).
+
+    A group whose hidden count is zero is gone, except the one group of an aggregate without keys.
+    """
+
+    tag: ClassVar[str] = "finish"
+    child: Operator
+    count: int
+    outputs: tuple[Assignment, ...]
+    is_global: bool
+
+    def derive(self) -> Columns:
+        return tuple(output.column for output in self.outputs)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Input(Node):
+    """A bag under the name by which the relations of an `Evaluate` scan it."""
+
+    tag: ClassVar[str] = "input"
+    name: str
+    operator: Operator
+
+
+def by_id(columns: Columns) -> Columns:
+    """Columns under names that are unique, for the scans inside an `Evaluate`."""
+    return tuple(
+        Column(column.id, f"c{column.id}", column.type, column.nullable) for column in columns
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Evaluate(Operator):
+    """A relation computed as batch over consolidated inputs: the top of a view over its states."""
+
+    tag: ClassVar[str] = "evaluate"
+    query: Rel
+    inputs: tuple[Input, ...]
+
+    def derive(self) -> Columns:
+        return self.query.columns
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Batch(Operator):
+    """The query as its author wrote it, over the snapshots at the end of this run."""
+
+    tag: ClassVar[str] = "batch"
+    view: str
+    fields: Columns
+
+    def derive(self) -> Columns:
+        return self.fields
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Save(Node):
+    """Write a bag or partial aggregates to a chain: a new segment, or a new base."""
+
+    tag: ClassVar[str] = "save"
+    chain: str
+    child: Operator
+    is_base: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Publish(Node):
+    """Write the answer of a view and the changes that its readers get.
+
+    Without `is_base` the child is the change of the answer; with it, the child is the new answer and
+    its changes are found by comparison with the old one.
+    """
+
+    tag: ClassVar[str] = "publish"
+    view: str
+    child: Operator
+    is_base: bool
+
+
+Step = Save | Publish
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Program(Node):
+    """The steps of one view in one run, in order; a step may read what an earlier one saved."""
+
+    tag: ClassVar[str] = "program"
+    steps: tuple[Step, ...]
+
+
+CLASSES: tuple[type[Node], ...] = (
+    ReadChanges,
+    ReadSnapshot,
+    ReadBag,
+    ReadState,
+    ReadSaved,
+    Select,
+    Map,
+    JoinBags,
+    Add,
+    Negate,
+    Consolidate,
+    Partial,
+    Summarise,
+    Combine,
+    Touched,
+    Finish,
+    Input,
+    Evaluate,
+    Batch,
+    Save,
+    Publish,
+    Program,
+)
+
+
+def operator_inputs(operator: Operator) -> tuple[Operator, ...]:
+    """The operators that an operator reads directly."""
+    found: list[Operator] = []
+    for name in ("child", "left", "right", "by"):
+        value = getattr(operator, name, None)
+        if isinstance(value, Operator):
+            found.append(value)
+    found.extend(getattr(operator, "children", ()))
+    found.extend(item.operator for item in getattr(operator, "inputs", ()))
+    return tuple(found)
+
+
+__all__ = ["CLASSES", "MULTIPLICITY", "Moment", "Operator", "Program", "Relation", "Step"]

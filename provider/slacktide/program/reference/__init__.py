@@ -1,0 +1,5 @@
+"""The reference interpreter: plain Python, slow and obvious, the oracle for everything else.
+
+A row is a tuple; its values are None for NULL, bool, int, Decimal, float, str, bytes, date, and
+datetime without a zone for timestamps in UTC. Queries are evaluated in ANSI mode.
+"""

@@ -1,0 +1,69 @@
+"""Constants, read from the SQL text in which Spark prints them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from slacktide.algebra.types import DataType
+from slacktide.errors import InvariantError
+from slacktide.program.reference.casts import cast_value, parse_date, parse_timestamp
+from slacktide.program.reference.numbers import fit
+
+_NUMBER = re.compile(r"(-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(BD|[YSLDF])?")
+_TYPED = re.compile(r"(DATE|TIMESTAMP|TIMESTAMP_LTZ|TIMESTAMP_NTZ)\s*'(.*)'")
+_STRING = re.compile(r"'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_BINARY = re.compile(r"X'((?:[0-9A-Fa-f]{2})*)'")
+_CAST = re.compile(r"CAST\((.*) AS ([^()]+(?:\(.*\))?)\)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a"}
+_CONSTANT: Final[Mapping[str, Any]] = {"NULL": None, "TRUE": True, "FALSE": False}
+
+
+def literal_value(sql: str, data_type: DataType) -> Any:
+    """Read a constant of a known type.
+
+    Raises:
+        InvariantError: the text is none that the reference reads.
+    """
+    if sql.upper() in _CONSTANT:
+        return _CONSTANT[sql.upper()]
+    readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], DataType], Any]], ...] = (
+        (_NUMBER, _number),
+        (_TYPED, _instant),
+        (_STRING, _string),
+        (_BINARY, _binary),
+        (_CAST, _cast),
+    )
+    for pattern, reader in readers:
+        match = pattern.fullmatch(sql)
+        if match is not None:
+            return reader(match, data_type)
+    raise InvariantError(f"the reference cannot read the constant {sql}")
+
+
+def _number(match: re.Match[str], data_type: DataType) -> Any:
+    if match[2] in {"D", "F"}:
+        return fit(float(match[1]), data_type)
+    return fit(Decimal(match[1]), data_type)
+
+
+def _instant(match: re.Match[str], _: DataType) -> date | datetime:
+    return parse_date(match[2]) if match[1] == "DATE" else parse_timestamp(match[2])
+
+
+def _string(match: re.Match[str], _: DataType) -> str:
+    return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), match[1])
+
+
+def _binary(match: re.Match[str], _: DataType) -> bytes:
+    return bytes.fromhex(match[1])
+
+
+def _cast(match: re.Match[str], data_type: DataType) -> Any:
+    inner = match[1]
+    value = literal_value(inner, "STRING" if inner.startswith("'") else data_type)
+    return cast_value(value, data_type) if isinstance(value, str) else value

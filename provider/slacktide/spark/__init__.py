@@ -1,0 +1,1 @@
+"""Everything that touches Spark: reading plans, running programs, finding Java."""

@@ -1,0 +1,65 @@
+"""Signed bags in SQL: consolidating them, and counting them out as plain rows.
+
+Grouping merges what it finds equal: ``-0.0`` and ``0.0``, and what a collation equates. A bag must
+not, so rows are grouped by an image of each column in which only identical values are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from slacktide.algebra.types import DataType, has_floating, is_floating
+
+Typed = Sequence[tuple[str, DataType]]
+
+NEGATIVE = "SLACKTIDE_NEGATIVE"
+
+
+def image_sql(column: str, data_type: DataType) -> str:
+    """An expression that is equal for two values just when they are identical."""
+    if "COLLATE" in data_type:
+        return f"CAST({column} AS BINARY)"
+    if is_floating(data_type):
+        return f"CAST({column} AS STRING)"
+    if has_floating(data_type):
+        return f"to_json(struct({column}), map('ignoreNullFields', 'false'))"
+    return column
+
+
+def consolidate_sql(table: str, columns: Typed) -> str:
+    """Equal rows once, with the sum of their multiplicities, without those that sum to zero."""
+    outputs, keys = [], []
+    for column, data_type in columns:
+        image = image_sql(column, data_type)
+        keys.append(image)
+        outputs.append(column if image == column else f"any_value({column}) AS {column}")
+    listed = ", ".join([*outputs, "SUM(__m) AS __m"])
+    group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    return f"SELECT {listed} FROM {table}{group} HAVING SUM(__m) <> 0"
+
+
+def rows_sql(table: str, columns: Typed, *, what: str = "a snapshot") -> str:
+    """The rows of a bag, each as often as its multiplicity says; a negative one is an error."""
+    names = ", ".join(column for column, _ in columns) or "1 AS __none"
+    error = f"raise_error('{NEGATIVE} {what} has fewer copies of a row than were deleted')"
+    times = f"CASE WHEN __m < 0 THEN {error} ELSE CAST(__m AS INT) END"
+    inner = consolidate_sql(table, columns)
+    return f"SELECT {names} FROM ({inner}) LATERAL VIEW explode(array_repeat(0, {times})) AS __copy"
+
+
+def current_rows_sql(base: str, changes: str, columns: Typed, *, what: str) -> str:
+    """The rows of `base`, which are plain, after signed changes, without grouping the whole base.
+
+    Only rows of the base that equal a changed row are grouped; the others pass as they are.
+    """
+    equal = " AND ".join(f"b.{column} <=> d.{column}" for column, _ in columns) or "true"
+    names = ", ".join(column for column, _ in columns)
+    listed = ", ".join(f"b.{column}" for column, _ in columns)
+    touched = (
+        f"(SELECT {listed}, 1L AS __m FROM {base} b LEFT SEMI JOIN {changes} d ON {equal}"
+        f" UNION ALL SELECT {names}, __m FROM {changes})"
+    )
+    return (
+        f"SELECT {listed} FROM {base} b LEFT ANTI JOIN {changes} d ON {equal}"
+        f" UNION ALL {rows_sql(touched, columns, what=what)}"
+    )

@@ -1,0 +1,296 @@
+"""A step of a program as one SQL string, a common table expression per operator.
+
+Columns are named by id (``c12``), so that no two sides of a join collide; the multiplicity is
+``__m``. How exactness is kept in SQL (`architecture.md` §3) is said where it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from slacktide.algebra.relation import Columns
+from slacktide.algebra.scalar import Assignment, Column, Scalar
+from slacktide.algebra.sql import column_name, quoted, relation_sql, scalar_sql
+from slacktide.algebra.types import DataType
+from slacktide.common.node import Node
+from slacktide.common.tree import postorder
+from slacktide.errors import InvariantError
+from slacktide.program import operator as o
+from slacktide.program.operator import Operator
+from slacktide.spark.bags import consolidate_sql, rows_sql
+
+
+class Leaves(Protocol):
+    """Names of the tables that hold what leaf operators read."""
+
+    def changes(self, source: str) -> str:
+        """A table with the source's columns by name and ``__m``."""
+
+    def snapshot(self, source: str, moment: o.Moment) -> str:
+        """The same, as of a moment."""
+
+    def rows(self, source: str) -> str:
+        """A table with the source's columns alone: its rows at the end of the run."""
+
+    def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
+        """A table of a chain at the start of the run: ``c0``, ``c1``, … and ``__m`` in a bag."""
+
+    def saved(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
+        """The same, of what an earlier step of this run wrote."""
+
+    def batch(self, view: str) -> str:
+        """A table with the rows of the view's own query, columns by position."""
+
+
+def step_sql(root: Operator, leaves: Leaves) -> str:
+    """Give the SQL text whose rows are those of an operator, columns ``c0``, ``c1``, … by position.
+
+    The columns are followed by ``__m`` in the bag form.
+    """
+    compiler = _Compiler(leaves)
+    for node in postorder(root):
+        if isinstance(node, Operator):
+            compiler.define(node)
+    outputs = [_stored(column, i) for i, column in enumerate(root.columns)]
+    body = _select(outputs, compiler.names[root], is_state=root.is_state)
+    return f"WITH {', '.join(compiler.tables)}\n{body}"
+
+
+def stored_type(data_type: DataType) -> DataType:
+    """The type under which a column is stored; NULL alone has none of its own."""
+    return "BOOLEAN" if data_type == "VOID" else data_type
+
+
+def _stored(column: Column, position: int) -> str:
+    if stored_type(column.type) == column.type:
+        return f"{name(column)} AS c{position}"
+    return f"CAST(NULL AS {stored_type(column.type)}) AS c{position}"
+
+
+def name(column: Column) -> str:
+    """The name of a column inside the SQL of a program."""
+    return column_name(column.id)
+
+
+def _scalar(scalar: Scalar) -> str:
+    return scalar_sql(scalar)
+
+
+def _names(columns: Columns) -> list[str]:
+    return [name(column) for column in columns]
+
+
+def _assigned(assignments: tuple[Assignment, ...]) -> list[str]:
+    return [f"{_scalar(item.value)} AS {name(item.column)}" for item in assignments]
+
+
+def _select(outputs: list[str], table: str, *, is_state: bool, rest: str = "") -> str:
+    listed = outputs if is_state else [*outputs, o.MULTIPLICITY]
+    return f"SELECT {', '.join(listed)} FROM {table}{rest}"
+
+
+class _Compiler:
+    def __init__(self, leaves: Leaves) -> None:
+        self.names: dict[Node, str] = {}
+        self.tables: list[str] = []
+        self._leaves = leaves
+
+    def define(self, operator: Operator) -> None:
+        body = self._body(operator)
+        table = f"slacktide_o{len(self.tables)}"
+        self.names[operator] = table
+        self.tables.append(f"{table} AS (\n{body}\n)")
+
+    def _body(self, operator: Operator) -> str:
+        rule = _RULES.get(type(operator))
+        if rule is None:
+            raise InvariantError(f"no SQL is known for {operator.tag}")
+        return rule(self, operator)
+
+    def read_source(self, operator: o.ReadChanges | o.ReadSnapshot) -> str:
+        if isinstance(operator, o.ReadChanges):
+            table = self._leaves.changes(operator.source)
+        else:
+            table = self._leaves.snapshot(operator.source, operator.moment)
+        outputs = [f"{quoted(column.name)} AS {name(column)}" for column in operator.fields]
+        return _select(outputs, table, is_state=False)
+
+    def read_chain(self, operator: o.ReadBag | o.ReadState | o.ReadSaved) -> str:
+        if isinstance(operator, o.ReadSaved):
+            is_bag = operator.is_bag
+            table = self._leaves.saved(operator.chain, operator.fields, is_bag=is_bag)
+        else:
+            is_bag = not operator.is_state
+            table = self._leaves.stored(operator.chain, operator.fields, is_bag=is_bag)
+        return _select(_positions(operator.fields), table, is_state=not is_bag)
+
+    def batch(self, operator: o.Batch) -> str:
+        table = self._leaves.batch(operator.view)
+        return f"SELECT {', '.join(_positions(operator.fields))}, 1L AS __m FROM {table}"
+
+    def select(self, operator: o.Select) -> str:
+        child = operator.child
+        where = f" WHERE {_scalar(operator.predicate)}"
+        return _select(_names(child.columns), self.names[child], is_state=False, rest=where)
+
+    def map(self, operator: o.Map) -> str:
+        return _select(_assigned(operator.outputs), self.names[operator.child], is_state=False)
+
+    def join(self, operator: o.JoinBags) -> str:
+        condition = "true" if operator.condition is None else _scalar(operator.condition)
+        outputs = [*_names(operator.columns), "l.__m * r.__m AS __m"]
+        left, right = self.names[operator.left], self.names[operator.right]
+        return f"SELECT {', '.join(outputs)} FROM {left} l JOIN {right} r ON {condition}"
+
+    def add(self, operator: o.Add) -> str:
+        return "\nUNION ALL\n".join(
+            _select(
+                [
+                    f"{name(own)} AS {name(column)}"
+                    for own, column in zip(child.columns, operator.fields, strict=True)
+                ],
+                self.names[child],
+                is_state=child.is_state,
+            )
+            for child in operator.children
+        )
+
+    def negate(self, operator: o.Negate) -> str:
+        outputs = [*_names(operator.columns), "-__m AS __m"]
+        return f"SELECT {', '.join(outputs)} FROM {self.names[operator.child]}"
+
+    def consolidate(self, operator: o.Consolidate) -> str:
+        types = [(name(column), column.type) for column in operator.columns]
+        return consolidate_sql(self.names[operator.child], types)
+
+    def summarise(self, operator: o.Summarise) -> str:
+        child = self.names[operator.child]
+        has_sums = any(partial.function == "sum" for partial in operator.partials)
+        if has_sums and not is_unit(operator.child):
+            child = _units(child, operator.child)
+        keyed = ", ".join(["*", *_assigned(operator.keys)])
+        keys = [name(key.column) for key in operator.keys]
+        outputs = [*keys, *(_partial_sql(partial) for partial in operator.partials)]
+        return f"SELECT {', '.join(outputs)} FROM (SELECT {keyed} FROM {child}){_group(keys)}"
+
+    def combine(self, operator: o.Combine) -> str:
+        keys = _names(operator.keys)
+        kept = {column.id for column in operator.keys}
+        sums = [
+            f"CAST(COALESCE(SUM({name(column)}), 0) AS {column.type}) AS {name(column)}"
+            for column in operator.columns
+            if column.id not in kept
+        ]
+        return f"SELECT {', '.join([*keys, *sums])} FROM {self.names[operator.child]}{_group(keys)}"
+
+    def touched(self, operator: o.Touched) -> str:
+        equal = " AND ".join(f"t.{name(key)} <=> b.{name(key)}" for key in operator.keys)
+        outputs = ", ".join(f"t.{column}" for column in _names(operator.columns))
+        child, by = self.names[operator.child], self.names[operator.by]
+        return f"SELECT {outputs} FROM {child} t LEFT SEMI JOIN {by} b ON {equal}"
+
+    def finish(self, operator: o.Finish) -> str:
+        outputs = [*_assigned(operator.outputs), "1L AS __m"]
+        below = "raise_error('SLACKTIDE_NEGATIVE a group has fewer rows than were deleted from it')"
+        count = f"c{operator.count}"
+        alive = "true" if operator.is_global else f"{count} > 0"
+        where = f"CASE WHEN {count} < 0 THEN {below} ELSE {alive} END"
+        return f"SELECT {', '.join(outputs)} FROM {self.names[operator.child]} WHERE {where}"
+
+    def evaluate(self, operator: o.Evaluate) -> str:
+        tables = {item.name: f"({self._rows(item.operator)})" for item in operator.inputs}
+        outputs = ", ".join([*_names(operator.columns), "1L AS __m"])
+        return f"SELECT {outputs} FROM ({relation_sql(operator.query, tables)})"
+
+    def _rows(self, operator: Operator) -> str:
+        if isinstance(operator, o.ReadSnapshot) and operator.moment == "after":
+            outputs = [f"{quoted(column.name)} AS {name(column)}" for column in operator.fields]
+            table = self._leaves.rows(operator.source)
+            return f"SELECT {', '.join(outputs) or '1'} FROM {table}"
+        table = self.names[operator]
+        if is_plain(operator):
+            return f"SELECT {', '.join(_names(operator.columns)) or '1'} FROM {table}"
+        return rows_sql(table, [(name(column), column.type) for column in operator.columns])
+
+
+_RULES: dict[type[Operator], Callable[[_Compiler, Any], str]] = {
+    o.ReadChanges: _Compiler.read_source,
+    o.ReadSnapshot: _Compiler.read_source,
+    o.ReadBag: _Compiler.read_chain,
+    o.ReadState: _Compiler.read_chain,
+    o.ReadSaved: _Compiler.read_chain,
+    o.Batch: _Compiler.batch,
+    o.Select: _Compiler.select,
+    o.Map: _Compiler.map,
+    o.JoinBags: _Compiler.join,
+    o.Add: _Compiler.add,
+    o.Negate: _Compiler.negate,
+    o.Consolidate: _Compiler.consolidate,
+    o.Summarise: _Compiler.summarise,
+    o.Combine: _Compiler.combine,
+    o.Touched: _Compiler.touched,
+    o.Finish: _Compiler.finish,
+    o.Evaluate: _Compiler.evaluate,
+}
+
+
+def is_plain(operator: Operator) -> bool:
+    """Whether every multiplicity is one, so that rows need not be consolidated to be counted."""
+    match operator:
+        case o.Finish() | o.Evaluate() | o.Batch():
+            return True
+        case o.Select() | o.Map():
+            return is_plain(operator.child)
+        case o.JoinBags():
+            return is_plain(operator.left) and is_plain(operator.right)
+        case _:
+            return False
+
+
+def is_unit(operator: Operator) -> bool:
+    """Whether every multiplicity is one or minus one.
+
+    Sources are: a change is one row, and a mirror repeats its rows.
+    """
+    match operator:
+        case o.ReadChanges() | o.ReadSnapshot():
+            return True
+        case o.Negate():
+            return is_unit(operator.child)
+        case o.Add():
+            return all(is_unit(child) for child in operator.children)
+        case o.Select() | o.Map():
+            return is_unit(operator.child)
+        case o.JoinBags():
+            return is_unit(operator.left) and is_unit(operator.right)
+        case _:
+            return is_plain(operator)
+
+
+def _positions(columns: Columns) -> list[str]:
+    return [f"c{i} AS {name(column)}" for i, column in enumerate(columns)]
+
+
+def _group(keys: list[str]) -> str:
+    return f" GROUP BY {', '.join(keys)}" if keys else ""
+
+
+def _units(table: str, operator: Operator) -> str:
+    """Repeat rows whose multiplicity is greater than one: a value is never multiplied."""
+    listed = ", ".join([*_names(operator.columns), "CAST(sign(__m) AS BIGINT) AS __m"])
+    times = "explode(array_repeat(0, CAST(abs(__m) AS INT)))"
+    return f"(SELECT {listed} FROM {table} LATERAL VIEW {times} AS __copy)"
+
+
+def _partial_sql(partial: o.Partial) -> str:
+    column = partial.column
+    if partial.function == "count":
+        weight = o.MULTIPLICITY
+        if partial.argument is not None:
+            weight = f"CASE WHEN {_scalar(partial.argument)} IS NOT NULL THEN {weight} ELSE 0L END"
+    else:
+        value = _scalar(partial.argument) if partial.argument is not None else "0"
+        weight = f"CASE WHEN __m > 0 THEN {value} ELSE -({value}) END"
+    condition = "" if partial.filter is None else f" FILTER (WHERE {_scalar(partial.filter)})"
+    return f"CAST(COALESCE(SUM({weight}){condition}, 0) AS {column.type}) AS {name(column)}"

@@ -1,0 +1,49 @@
+"""What work cost, in the units that Spark measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Cost:
+    """Cost of one view in one run.
+
+    Attributes:
+        cpu_seconds: CPU time of the executors' tasks.
+        rows_read: rows that scans gave, after skipping of row groups and pages.
+        bytes_read: bytes that tasks read from files.
+        bytes_shuffled: bytes written to shuffles.
+        bytes_written: bytes that tasks wrote to files.
+        jobs: Spark jobs.
+        writes: writes of states and answers.
+        rows_written: rows of all writes.
+        rows_out: rows of the change of the answer.
+        operators: rows by operator of the executed plans: label and rows.
+    """
+
+    cpu_seconds: float = 0.0
+    rows_read: int = 0
+    bytes_read: int = 0
+    bytes_shuffled: int = 0
+    bytes_written: int = 0
+    jobs: int = 0
+    writes: int = 0
+    rows_written: int = 0
+    rows_out: int = 0
+    operators: list[tuple[str, int | None]] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that reports store."""
+        return {
+            "cpu_seconds": round(self.cpu_seconds, 3),
+            "rows_read": self.rows_read,
+            "bytes_read": self.bytes_read,
+            "bytes_shuffled": self.bytes_shuffled,
+            "bytes_written": self.bytes_written,
+            "jobs": self.jobs,
+            "writes": self.writes,
+            "rows_out": self.rows_out,
+            "operators": [{"operator": label, "rows": rows} for label, rows in self.operators],
+        }

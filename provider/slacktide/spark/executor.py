@@ -1,0 +1,191 @@
+"""Runs the program of one view on Spark: each step is one SQL text and one write.
+
+A step that computes what later steps read is written first and read back, so that nothing is
+computed twice. What is written becomes visible only by the commit of the engine.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from slacktide.algebra.relation import Columns
+from slacktide.algebra.scalar import Column
+from slacktide.algebra.types import is_groupable
+from slacktide.errors import InvariantError
+from slacktide.program import operator as o
+from slacktide.program.operator import Operator
+from slacktide.spark.compile import step_sql
+from slacktide.spark.failures import translated
+from slacktide.spark.metrics import Meter
+from slacktide.spark.query import query_frame
+from slacktide.spark.tables import Tables
+from slacktide.spark.task import Outcome, Query, Task
+from slacktide.spark.working import working_session
+from slacktide.store.address import parse_address
+from slacktide.store.record import Segment
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from slacktide.store.store import Store
+    from slacktide.store.world import World
+
+
+class Executor:
+    """Runs tasks of one run, all on one session's Spark.
+
+    Args:
+        spark: the user's session; temporary views are made in sessions of our own.
+        store: where segments are written.
+        world: the log as it was when the run started.
+        attempt: names this attempt; no other writes below its directories.
+        now: the instant that functions of the clock give.
+    """
+
+    def __init__(
+        self, spark: SparkSession, store: Store, world: World, *, attempt: str, now: datetime
+    ) -> None:
+        self._spark = spark
+        self._store = store
+        self._world = world
+        self._attempt = attempt
+        self._now = now
+        self._saved: dict[str, Segment] = {}
+        self._meter = Meter(spark)
+
+    def run(self, task: Task) -> Outcome:
+        """Run all steps of a task.
+
+        Raises:
+            SlacktideError: as `slacktide.spark.failures` says; nothing is visible then.
+        """
+        runner = _TaskRun(self, task)
+        with translated(f"view {task.name}" if task.query else f"source {task.name}"):
+            return runner.run()
+
+
+class _TaskRun:
+    def __init__(self, executor: Executor, task: Task) -> None:
+        self._executor = executor
+        self._task = task
+        self._session = working_session(executor._spark, task.query.conf if task.query else {})
+        self._meter = executor._meter
+        self._outcome = Outcome()
+        self._tables = Tables(
+            self._session,
+            executor._store,
+            executor._world,
+            start=task.start,
+            end=task.end,
+            saved=executor._saved,
+        )
+
+    def run(self) -> Outcome:
+        since = self._meter.mark()
+        for step in self._task.program.steps:
+            if isinstance(step, o.Save):
+                self._save(step)
+            else:
+                self._publish(step)
+        self._outcome.cost = self._meter.cost(since, self._meter.mark(), self._tables.labels)
+        if self._outcome.changes is not None:
+            self._outcome.cost.rows_out = self._outcome.changes.rows
+        return self._outcome
+
+    def _save(self, step: o.Save) -> None:
+        saved = self._executor._saved
+        if step.chain not in saved:
+            saved[step.chain] = self._write(step.child, step.chain)
+        self._outcome.chains[step.chain] = (saved[step.chain], step.is_base)
+
+    def _publish(self, step: o.Publish) -> None:
+        chain = f"views/{step.view}"
+        outcome = self._outcome
+        outcome.answer_is_base = step.is_base
+        outcome.answer = self._write(step.child, chain)
+        if not step.is_base or chain not in self._executor._world.chains:
+            outcome.changes = outcome.answer
+            return
+        self._executor._saved[chain] = outcome.answer
+        outcome.changes = self._write(difference(chain, step.child.columns), f"changes/{step.view}")
+
+    def _write(self, operator: Operator, chain: str) -> Segment:
+        sql = step_sql(operator, self)
+        relative = f"{chain}/{self._executor._attempt}"
+        target = parse_address(self._executor._store.path(relative)).spark
+        escaped = target.replace("\\", "\\\\").replace("'", "\\'")
+        before = self._meter.mark()
+        self._session.sql(
+            f"INSERT OVERWRITE DIRECTORY '{escaped}' USING parquet"
+            f" OPTIONS ('compression'='zstd')\n{_gathered(operator, sql)}"
+        )
+        written = self._meter.cost(before, self._meter.mark(), {}).rows_written
+        files = tuple(
+            file
+            for file in self._executor._store.list_files(relative)
+            if file.path.endswith(".parquet") and written
+        )
+        return Segment(
+            run=self._executor._attempt,
+            files=files,
+            rows=written,
+            bytes=sum(file.size for file in files),
+            versions={source: self._task.end[source] for source in self._scope(chain)},
+        )
+
+    def _scope(self, chain: str) -> tuple[str, ...]:
+        return self._task.scopes.get(chain, tuple(self._task.end))
+
+    def changes(self, source: str) -> str:
+        """Leaf: the changes of a source."""
+        return self._tables.changes(source)
+
+    def snapshot(self, source: str, moment: o.Moment) -> str:
+        """Leaf: a source as of a moment."""
+        return self._tables.snapshot(source, moment)
+
+    def rows(self, source: str) -> str:
+        """Leaf: the rows of a source at the end of the run."""
+        return self._tables.rows(source)
+
+    def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
+        """Leaf: a chain at the start of the run."""
+        return self._tables.stored(chain, columns, is_bag=is_bag)
+
+    def saved(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
+        """Leaf: what this run wrote."""
+        return self._tables.saved(chain, columns, is_bag=is_bag)
+
+    def batch(self, view: str) -> str:
+        """Leaf: the view's own query over the snapshots at the end of the run."""
+        query = self._task.query
+        if query is None:
+            raise InvariantError(f"{view} has no query")
+        for source in query.sources:
+            self._tables.alias(source, self._tables.rows(source))
+        frame = query_frame(self._session, query.sql, query.views, self._clock(query))
+        names = [f"c{i}" for i in range(len(frame.columns))]
+        return self._tables.register(frame.toDF(*names))
+
+    def _clock(self, query: Query) -> datetime | None:
+        return self._executor._now if query.clock else None
+
+
+def difference(chain: str, columns: Columns) -> Operator:
+    """What leads from the stored answer to the one that this run wrote."""
+    new = o.ReadSaved(chain, columns, is_bag=True)
+    old = o.ReadBag(chain, columns)
+    change = o.Add((new, o.Negate(old)), columns)
+    return o.Consolidate(change) if all(_groups(column) for column in columns) else change
+
+
+def _groups(column: Column) -> bool:
+    return is_groupable(column.type)
+
+
+def _gathered(operator: Operator, sql: str) -> str:
+    """Let Spark even out the files where no grouping has done so."""
+    if isinstance(operator, o.Consolidate | o.Summarise):
+        return sql
+    return f"SELECT /*+ REBALANCE */ * FROM (\n{sql}\n)"

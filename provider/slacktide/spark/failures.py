@@ -1,0 +1,111 @@
+"""Failures of Spark as errors of ours, at the edge of this layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, PySparkException
+
+from slacktide.errors import (
+    DataError,
+    ExecutionError,
+    SlacktideError,
+    SourceError,
+    UnsupportedQueryError,
+)
+
+_MARK = "SLACKTIDE_"
+_FILES = (
+    "FAILED_READ_FILE",
+    "PATH_NOT_FOUND",
+    "CANNOT_READ",
+    "MALFORMED_RECORD",
+    "UNABLE_TO_INFER",
+)
+_DATA = (
+    "ARITHMETIC_OVERFLOW",
+    "BINARY_ARITHMETIC_OVERFLOW",
+    "CAST_INVALID_INPUT",
+    "CAST_OVERFLOW",
+    "DATETIME_OVERFLOW",
+    "DIVIDE_BY_ZERO",
+    "INVALID_ARRAY_INDEX",
+    "NUMERIC_VALUE_OUT_OF_RANGE",
+    "REMAINDER_BY_ZERO",
+    "SCALAR_SUBQUERY_TOO_MANY_ROWS",
+    "USER_RAISED_EXCEPTION",
+)
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Raise what Spark raises inside as an error of ours.
+
+    Args:
+        what: the object that the work is for, as "view revenue".
+
+    Raises:
+        SourceError: a file cannot be read as declared.
+        DataError: rows contradict the declared history, or fail in the query.
+        UnsupportedQueryError: Spark does not accept the program.
+        ExecutionError: anything else; a retry may help.
+    """
+    try:
+        yield
+    except SlacktideError:
+        raise
+    except PySparkException as failure:
+        raise _translate(what, failure) from failure
+    except Py4JError as failure:
+        raise ExecutionError(
+            f"{what}: the connection to Spark failed: {first_line(failure)}",
+            hint="run the refresh again",
+        ) from failure
+
+
+def _translate(what: str, failure: PySparkException) -> SlacktideError:
+    text = str(failure)
+    condition = failure.getCondition() or ""
+    if _MARK in text and condition == "USER_RAISED_EXCEPTION":
+        return _own(what, text)
+    if condition.startswith(_FILES):
+        return SourceError(
+            f"{what}: a file cannot be read: {first_line(failure)}",
+            hint="deliver the file again under a new name and leave this arrival out with "
+            "'slacktide source skip'",
+        )
+    if condition.startswith(_DATA):
+        return DataError(
+            f"{what}: a row fails in the query: {first_line(failure)}",
+            hint="correct the query (try_… functions give NULL) or the row; "
+            "the last answer stays as it was",
+        )
+    if isinstance(failure, AnalysisException):
+        return UnsupportedQueryError(
+            f"{what}: Spark refuses the program: {first_line(failure)}",
+            hint="set the view's policy to 'full' and report the query",
+        )
+    return ExecutionError(f"{what}: {first_line(failure)}", hint="run the refresh again")
+
+
+def _own(what: str, text: str) -> SlacktideError:
+    code, _, rest = text[text.index(_MARK) + len(_MARK) :].partition(" ")
+    fact = rest.split(" SQLSTATE")[0].split("\n")[0].strip()
+    if code == "CHANGE_TYPE":
+        return SourceError(
+            f"{what}: {fact}",
+            hint="_change_type is insert, delete, update_preimage or update_postimage; leave the "
+            "arrival out with 'slacktide source skip'",
+        )
+    return DataError(
+        f"{what}: {fact}",
+        hint="a delete has come for a row that never was, or came twice: leave the arrival out "
+        "with 'slacktide source skip', or 'slacktide source reset'",
+    )
+
+
+def first_line(failure: BaseException) -> str:
+    """The first line of a failure's text, without Spark's trace."""
+    return (str(failure).strip() or type(failure).__name__).splitlines()[0][:500]

@@ -1,0 +1,122 @@
+"""A session for one command: started where none runs, and stopped by whoever started it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import IO, TYPE_CHECKING
+
+from slacktide.errors import SetupError
+from slacktide.spark.session import local_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_DEFAULTS = {
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.codegen.cache.maxEntries": "10000",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
+    "spark.ui.showConsoleProgress": "false",
+}
+_STREAMS = (1, 2)
+
+
+@contextmanager
+def leased_session(
+    app: str,
+    *,
+    conf: Mapping[str, str] | None = None,
+    starting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    loud: bool = False,
+) -> Iterator[SparkSession]:
+    """Give a local session; one that ran before goes on running afterwards.
+
+    Args:
+        app: its name.
+        conf: settings besides those of `local_session`, for a session that is started.
+        starting: entered while it starts, to tell the user.
+        loud: let what Java prints reach the user's screen.
+
+    Raises:
+        SetupError: PySpark or Java is missing, or Spark does not start.
+    """
+    if _is_running():
+        yield local_session(app)
+        return
+    with ExitStack() as stack:
+        with starting():
+            session = local_session(app, conf=conf) if loud else _started_quietly(stack, app, conf)
+        try:
+            yield session
+        finally:
+            session.stop()
+
+
+def _is_running() -> bool:
+    try:
+        from pyspark.sql import SparkSession  # noqa: PLC0415 - Spark is an extra
+    except ImportError:
+        return False
+    return SparkSession.getActiveSession() is not None
+
+
+def _started_quietly(stack: ExitStack, app: str, conf: Mapping[str, str] | None) -> SparkSession:
+    """Start a session whose Java prints into a file: its lines would tear documents and tables."""
+    try:
+        from py4j.protocol import Py4JError  # noqa: PLC0415 - Spark is an extra
+        from pyspark.errors import PySparkException  # noqa: PLC0415 - Spark is an extra
+    except ImportError:
+        return local_session(app, conf=conf)  # says what is missing
+    log = stack.enter_context(tempfile.TemporaryFile())
+    try:
+        with _redirected(log):
+            return local_session(app, conf=conf)
+    except (Py4JError, PySparkException) as error:
+        raise SetupError(
+            f"Spark did not start: {_last_line(log) or error}",
+            hint="SLACKTIDE_DEBUG=1 shows all that it printed",
+        ) from error
+
+
+@contextmanager
+def _redirected(log: IO[bytes]) -> Iterator[None]:
+    """Let processes that start meanwhile print into a file, for as long as they run."""
+    saved = {stream: os.dup(stream) for stream in _STREAMS}
+    try:
+        for stream in _STREAMS:
+            os.dup2(log.fileno(), stream)
+        yield
+    finally:
+        for stream, copy in saved.items():
+            os.dup2(copy, stream)
+            os.close(copy)
+
+
+def _last_line(log: IO[bytes]) -> str:
+    log.seek(0)
+    lines = log.read().decode(errors="replace").strip().splitlines()
+    return lines[-1].strip() if lines else ""
+
+
+def submitted_session() -> SparkSession:
+    """Give the session of a submitted application; what spark-submit was told goes before ours.
+
+    Raises:
+        SetupError: PySpark is missing in the Python of the driver.
+    """
+    try:
+        from pyspark.conf import SparkConf  # noqa: PLC0415 - Spark is an extra
+        from pyspark.sql import SparkSession  # noqa: PLC0415 - Spark is an extra
+    except ImportError as missing:
+        raise SetupError(
+            "PySpark is not installed in the Python of the driver",
+            hint="pip install 'airflow-provider-slacktide[spark]' there",
+        ) from missing
+    given = SparkConf()
+    builder = SparkSession.builder
+    for key, value in _DEFAULTS.items():
+        if not given.contains(key):
+            builder = builder.config(key, value)
+    return builder.getOrCreate()

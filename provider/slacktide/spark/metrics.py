@@ -1,0 +1,97 @@
+"""What Spark says a run cost: rows from the SQL metrics of executed plans, the rest from stages.
+
+Everything is read once, after the run, from the status stores that Spark keeps with or without its
+UI. A metric that is missing is unknown (None), never an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+
+from slacktide.spark.cost import Cost
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NANOSECONDS = 1e9
+_WRITE = "Execute InsertIntoHadoopFsRelationCommand"
+
+
+class Meter:
+    """Reads the status stores of one Spark application.
+
+    Args:
+        session: any session of the application.
+    """
+
+    def __init__(self, session: SparkSession) -> None:
+        jvm_session = session._jsparkSession  # noqa: SLF001 - there is no public way to the metrics
+        self._sql = jvm_session.sharedState().statusStore()
+        self._context = session.sparkContext._jsc.sc()  # noqa: SLF001
+        self._core = self._context.statusStore()
+
+    def mark(self) -> int:
+        """The number of executions that Spark knows of by now."""
+        self._context.listenerBus().waitUntilEmpty()
+        return int(self._sql.executionsCount())
+
+    def cost(self, since: int, until: int, labels: Mapping[str, str]) -> Cost:
+        """Sum what the executions between two marks cost.
+
+        Args:
+            since: the mark before.
+            until: the mark after.
+            labels: what is read at an address, to name scans.
+        """
+        cost = Cost()
+        for execution in _each(self._sql.executionsList(since, max(until - since, 0))):
+            cost.jobs += int(execution.jobs().size())
+            for stage in _each(execution.stages().toSeq()):
+                self._add_stage(cost, stage)
+            self._add_nodes(cost, int(execution.executionId()), labels)
+        return cost
+
+    def _add_stage(self, cost: Cost, stage_id: int) -> None:
+        try:
+            stage = self._core.lastStageAttempt(stage_id)
+        except Py4JJavaError:  # a stage that was skipped, or has been dropped from the store
+            return
+        cost.cpu_seconds += stage.executorCpuTime() / _NANOSECONDS
+        cost.bytes_read += int(stage.inputBytes())
+        cost.bytes_shuffled += int(stage.shuffleWriteBytes())
+        cost.bytes_written += int(stage.outputBytes())
+
+    def _add_nodes(self, cost: Cost, execution_id: int, labels: Mapping[str, str]) -> None:
+        values = self._sql.executionMetrics(execution_id)
+        for node in _each(self._sql.planGraph(execution_id).allNodes()):
+            name = str(node.name())
+            if name.startswith("Scan "):
+                rows = _rows_of(node, values)
+                cost.rows_read += rows or 0
+                cost.operators.append((_label(str(node.desc()), labels) or name.strip(), rows))
+            elif name.startswith(_WRITE):
+                cost.writes += 1
+                cost.rows_written += _rows_of(node, values) or 0
+
+
+def _rows_of(node: Any, values: Any) -> int | None:
+    for metric in _each(node.metrics()):
+        if metric.name() == "number of output rows":
+            found = values.get(metric.accumulatorId())
+            return None if found.isEmpty() else int(str(found.get()).replace(",", ""))
+    return None
+
+
+def _label(description: str, labels: Mapping[str, str]) -> str | None:
+    for address, label in labels.items():
+        if address in description:
+            return label
+    return None
+
+
+def _each(sequence: Any) -> Iterator[Any]:
+    for position in range(int(sequence.size())):
+        yield sequence.apply(position)

@@ -1,0 +1,134 @@
+"""Aggregation: keys, measures, and a projection where the outputs are more than these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
+from slacktide.common.node import Node
+from slacktide.common.tree import rewrite
+from slacktide.spark.reader.context import Reading, Scope, Tree, unreadable
+from slacktide.spark.reader.expressions import Expressions
+
+IGNORE_NULLS = " ignore nulls"
+_CHOOSING = {"First": "first", "Last": "last"}
+
+
+def read_aggregate(reader: Expressions, tree: Tree, child: r.Rel, scope: Scope) -> r.Rel:
+    """Read an Aggregate over its child."""
+    keys: dict[s.Scalar, s.Assignment] = {}
+    for item in tree["f"]["groupingExpressions"]:
+        value = reader.read(item, scope)
+        if value not in keys:
+            keys[value] = s.Assignment(_key_column(reader.reading, item, value), value)
+    measuring = _Measuring(reader)
+    outputs = [(item, measuring.read(item, scope)) for item in tree["f"]["aggregateExpressions"]]
+    finished = _finish(reader.reading, outputs, keys)
+    names = {item.column.id: item.column for item in finished if _is_identity(item)}
+    relation = r.Aggregate(
+        child,
+        tuple(s.Assignment(names.get(k.column.id, k.column), k.value) for k in keys.values()),
+        tuple(s.Measure(names.get(m.column.id, m.column), m.call) for m in measuring.found.values()),
+    )
+    given = [column.id for column in relation.columns]
+    if all(_is_identity(item) for item in finished) and given == [i.column.id for i in finished]:
+        return relation
+    return r.Project(relation, finished)
+
+
+def _key_column(reading: Reading, tree: Tree, value: s.Scalar) -> s.Column:
+    if isinstance(value, s.Reference):
+        return s.Column(value.column, tree.get("name", ""), value.type, value.nullable)
+    return reading.column("", value.type, nullable=value.nullable)
+
+
+def _is_identity(item: s.Assignment) -> bool:
+    return isinstance(item.value, s.Reference) and item.value.column == item.column.id
+
+
+def _finish(
+    reading: Reading,
+    outputs: Sequence[tuple[Tree, s.Scalar]],
+    keys: dict[s.Scalar, s.Assignment],
+) -> tuple[s.Assignment, ...]:
+    """Say the outputs over keys and measures."""
+    by_digest = {value.digest: s.reference(key.column) for value, key in keys.items()}
+
+    def to_key(node: Node) -> Node | None:
+        return by_digest.get(node.digest)
+
+    used: set[int] = set()
+    finished = []
+    for tree, value in outputs:
+        over = rewrite(value, to_key)
+        if isinstance(over, s.Reference) and over.column not in used:
+            used.add(over.column)
+            column = s.Column(over.column, tree["name"], over.type, over.nullable)
+        else:
+            column = reading.column_of(tree)
+        finished.append(s.Assignment(column, over))
+    return tuple(finished)
+
+
+class _Measuring(Expressions):
+    """Reads expressions over aggregates, each of which becomes a column of its own."""
+
+    def __init__(self, reader: Expressions) -> None:
+        super().__init__(reader.reading, reader.relation)
+        self.found: dict[s.AggregateCall, s.Measure] = {}
+        self._plain = reader
+
+    def read(self, tree: Tree, scope: Scope) -> s.Scalar:
+        if tree.get("e") != "AggregateExpression":
+            return super().read(tree, scope)
+        call = aggregate_call(self._plain, tree, scope)
+        measure = self.found.get(call)
+        if measure is None:
+            column = self.reading.column("", call.type, nullable=call.nullable)
+            measure = self.found[call] = s.Measure(column, call)
+        return s.reference(measure.column)
+
+
+def aggregate_call(reader: Expressions, tree: Tree, scope: Scope) -> s.AggregateCall:
+    """Read an AggregateExpression."""
+    fields = tree["f"]
+    if fields["mode"] != "Complete":
+        raise unreadable(tree, f" in mode {fields['mode']}")
+    function = fields["aggregateFunction"]
+    call = _function(reader, function, scope)
+    where = fields["filter"]
+    return s.AggregateCall(
+        call.function,
+        call.arguments,
+        fields["isDistinct"],
+        None if where is None else reader.read(where, scope),
+        function["t"],
+        function["n"],
+    )
+
+
+def _function(reader: Expressions, tree: Tree, scope: Scope) -> s.Call:
+    kind, fields = tree["e"], tree["f"]
+    if kind in _CHOOSING:
+        name = _CHOOSING[kind] + (IGNORE_NULLS if fields["ignoreNulls"] else "")
+        return s.Call(name, (reader.read(fields["child"], scope),), tree["t"], tree["n"])
+    if kind == "Count":
+        return _count(reader, tree, scope)
+    if kind == "HyperLogLogPlusPlus":
+        child = reader.read(fields["child"], scope)
+        error = s.Literal(f"{fields['relativeSD']}D", "DOUBLE", nullable=False)
+        return s.Call("approx_count_distinct", (child, error), tree["t"], tree["n"])
+    names = reader.reading.functions.get(kind)
+    name = {"Average": "avg"}.get(kind) or (names[0] if names else None)
+    if name is None:
+        raise unreadable(tree)
+    return reader.call(tree, scope, name)
+
+
+def _count(reader: Expressions, tree: Tree, scope: Scope) -> s.Call:
+    """COUNT(1) and its like count rows, as COUNT(*) does."""
+    arguments = tuple(reader.read(item, scope) for item in tree["f"]["children"])
+    if all(isinstance(item, s.Literal) and not item.nullable for item in arguments):
+        arguments = ()
+    return s.Call("count", arguments, tree["t"], tree["n"])

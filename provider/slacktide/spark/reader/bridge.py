@@ -1,0 +1,78 @@
+"""The JVM's side of reading: a plan, its facts or the table of functions in one call each.
+
+Catalyst's nodes are walked inside the JVM by a small class that Spark's own code generator
+compiles and keeps (`plan_dump.java`), because thousands of calls over py4j take seconds.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+
+class Bridge:
+    """Reads Catalyst trees of one session as JSON documents."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self.session: Any = spark._jsparkSession  # noqa: SLF001 - the door that PySpark itself uses
+        self._jvm: Any = spark._jvm  # noqa: SLF001
+        self._gateway: Any = spark.sparkContext._gateway  # noqa: SLF001
+        self._dumper = self._compile()
+
+    def _compile(self) -> Any:
+        body = resources.files("slacktide.spark.reader").joinpath("plan_dump.java").read_text()
+        generator = self._jvm.org.apache.spark.sql.catalyst.expressions.codegen
+        none = self._jvm.org.apache.spark.api.python.PythonUtils.toScalaMap({})
+        return generator.CodeGenerator.compile(generator.CodeAndComment(body, none))._1()
+
+    def _ask(self, what: str, subject: Any) -> Any:
+        arguments = self._gateway.new_array(self._jvm.Object, 2)
+        arguments[0] = what
+        arguments[1] = subject
+        return json.loads(self._dumper.generate(arguments))
+
+    def tree(self, plan: Any) -> Any:
+        """A plan with all its fields."""
+        return self._ask("tree", plan)
+
+    def facts(self, plan: Any) -> Any:
+        """What occurs in a plan: classes, sources, leaves, names, commands, output."""
+        return self._ask("facts", plan)
+
+    def functions(self) -> dict[str, tuple[str, ...]]:
+        """Names of the functions that make each class of expression, sorted; no operators."""
+        registry = self.session.sessionState().functionRegistry()
+        names: dict[str, list[str]] = {}
+        for name, made in self._ask("functions", registry):
+            if name.isidentifier():
+                names.setdefault(made.rpartition(".")[2], []).append(name)
+        return {made: tuple(sorted(found)) for made, found in names.items()}
+
+    def parse(self, sql: str) -> Any:
+        """Parse a text; nothing is executed."""
+        return self.session.sessionState().sqlParser().parsePlan(sql)
+
+    def execution(self, plan: Any) -> Any:
+        """Analyse and optimise a parsed plan lazily; commands in it are not executed."""
+        mode = self._jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
+        return self.session.sessionState().executePlan(plan, mode)
+
+    def placeholder(self, name: str, ddl: str) -> int:
+        """Register an empty relation under a name; give the number by which plans name it."""
+        schema = self._jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)
+        rows = self._jvm.org.apache.spark.api.java.JavaSparkContext.fromSparkContext(
+            self.session.sparkContext()
+        ).emptyRDD()
+        frame = self.session.createDataFrame(rows, schema)
+        frame.createOrReplaceTempView(name)
+        (number,) = self.facts(frame.queryExecution().analyzed())["rdds"]
+        return int(number)
+
+    def define_view(self, name: str, plan: Any) -> None:
+        """Register a parsed query as a view under a name."""
+        classic = self._jvm.org.apache.spark.sql.classic.Dataset
+        classic.ofRows(self.session, plan).createOrReplaceTempView(name)

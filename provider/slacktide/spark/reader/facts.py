@@ -1,0 +1,60 @@
+"""What the analysed plan tells before the optimiser folds it: clocks, chance, recursion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from slacktide.common.reasons import Reason
+
+CLOCKS: Final[Mapping[str, str]] = {
+    "CurDateExpressionBuilder": "curdate",
+    "CurrentBatchTimestamp": "current_timestamp",
+    "CurrentDate": "current_date",
+    "CurrentTime": "current_time",
+    "CurrentTimestamp": "current_timestamp",
+    "LocalTimestamp": "localtimestamp",
+    "Now": "now",
+}
+# Constant in one run, but another value for another user, catalogue or machine.
+SURROUNDINGS: Final[Mapping[str, str]] = {
+    "CurrentCatalog": "current_catalog",
+    "CurrentDatabase": "current_database",
+    "CurrentUser": "current_user",
+    "SparkVersion": "version",
+}
+CHANCE: Final[Mapping[str, str]] = {
+    "MonotonicallyIncreasingID": "monotonically_increasing_id",
+    "Rand": "rand",
+    "Randn": "randn",
+    "SparkPartitionID": "spark_partition_id",
+    "InputFileName": "input_file_name",
+    "Uuid": "uuid",
+    "Sample": "TABLESAMPLE",
+}
+RECURSION: Final = frozenset({"UnionLoop", "UnionLoopRef", "UnresolvedWith"})
+_MOMENTS = r"(?:now|today|tomorrow|yesterday)(?:\s+[\w/+:-]+)?"
+_TYPED = re.compile(rf"\b(?:date|time|timestamp(?:_ltz|_ntz)?)\s*'\s*({_MOMENTS})\s*'", re.IGNORECASE)
+_CAST = re.compile(rf"(?:DATE|TIMESTAMP(?:_NTZ)?|TIME\(\d\)) \s*({_MOMENTS})\s*", re.IGNORECASE)
+
+
+def reasons_of(facts: Mapping[str, Any], sql: str) -> tuple[tuple[Reason, ...], bool, bool]:
+    """Give the reasons against reading, whether the text is deterministic, whether it asks for time."""
+    classes = set(facts["classes"])
+    times = sorted({CLOCKS[name] for name in classes & set(CLOCKS)} | _moments(facts, sql))
+    chances = {CHANCE.get(name, name) for name in facts["random"]}
+    chances |= {CHANCE[name] for name in classes & {"Sample"}}
+    chances |= {SURROUNDINGS[name] for name in classes & set(SURROUNDINGS)}
+    reasons = [Reason("NON_DETERMINISTIC_EXPRESSION", name) for name in sorted(chances)]
+    reasons += [Reason("CLOCK", name) for name in times]
+    if classes & {"UnionLoop", "UnionLoopRef"}:
+        reasons.append(Reason("RECURSIVE_QUERY"))
+    return tuple(reasons), not chances, bool(times)
+
+
+def _moments(facts: Mapping[str, Any], sql: str) -> set[str]:
+    """Texts such as DATE 'today', which the parser turns into the date of the moment."""
+    found = {match.lower() for match in _TYPED.findall(sql)}
+    found |= {match[1].lower() for text in facts["special"] if (match := _CAST.fullmatch(text))}
+    return {f"'{text.strip()}'" for text in found}

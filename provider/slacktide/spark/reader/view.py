@@ -1,0 +1,96 @@
+"""`read_view`: from the text of a query to what it means.
+
+The text is analysed against placeholders (empty relations of the sources' schemas, known by the
+number of their rows' RDD), in a session of its own whose settings are pinned, so that the plan
+depends on nothing but text, schemas and settings. What the reader cannot say with certainty becomes
+a reason, and the view is then computed in full; nothing is guessed, as the relation is written as
+SQL again and must come out with the types of the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from slacktide.algebra.scalar import Column
+from slacktide.algebra.view import ReadView
+from slacktide.common.reasons import Reason
+from slacktide.spark.reader.context import UnreadableError
+from slacktide.spark.reader.facts import reasons_of
+from slacktide.spark.reader.order import peel
+from slacktide.spark.reader.prove import differences
+from slacktide.spark.reader.prune import prune_scans
+from slacktide.spark.reader.relations import Relations
+from slacktide.spark.reader.workshop import Workshop
+from slacktide.spark.session import capture_conf
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Schema = Sequence[Mapping[str, Any]]
+Prepare = Callable[["SparkSession"], None]
+
+
+def read_view(  # noqa: PLR0913 - the text, and what it may speak of
+    spark: SparkSession,
+    sql: str,
+    sources: Mapping[str, Schema],
+    *,
+    conf: Mapping[str, str] | None = None,
+    views: Mapping[str, str] | None = None,
+    prepare: Prepare | None = None,
+) -> ReadView:
+    """Read a query.
+
+    Args:
+        spark: a running session; it is not changed.
+        sql: the text of a SELECT.
+        sources: schemas by name, each column as ``{"name", "type", "nullable"}``.
+        conf: settings that change meaning, as captured; those of `spark` where None.
+        views: texts of other views that the query may name; they are expanded.
+        prepare: called with the session of its own, to register functions.
+
+    Raises:
+        QueryError: the text does not parse or resolve, or is not a query over the sources.
+    """
+    settings = capture_conf(spark) if conf is None else dict(conf)
+    workshop = Workshop(spark, settings, sources, views or {}, prepare)
+    execution, facts = workshop.analyse(sql)
+    outputs = tuple(
+        Column(place, field["name"], field["t"], field["n"])
+        for place, field in enumerate(facts["output"])
+    )
+    reasons, is_deterministic, asks_clock = reasons_of(facts, sql)
+    view = ReadView(
+        relation=None,
+        outputs=outputs,
+        reasons=reasons,
+        sources=workshop.read_by(facts),
+        deterministic=is_deterministic,
+        clock=asks_clock,
+        conf=settings,
+    )
+    if reasons:
+        return view
+    try:
+        return _with_relation(workshop, workshop.bridge.tree(execution.optimizedPlan()), view)
+    except UnreadableError as stop:
+        return replace(view, reasons=(stop.reason,))
+    except RecursionError:
+        return replace(view, reasons=(Reason("UNREADABLE_NODE", "a plan nested too deeply"),))
+
+
+def _with_relation(workshop: Workshop, tree: Any, view: ReadView) -> ReadView:
+    reading = workshop.reading()
+    peeled = peel(Relations(reading), tree)
+    relation = prune_scans(peeled.relation)
+    outputs = tuple(
+        Column(own.id, said.name, said.type, said.nullable)
+        for own, said in zip(relation.columns, view.outputs, strict=False)
+    )
+    found = differences(workshop, relation, outputs)
+    if found:
+        return replace(view, reasons=(Reason("REBUILD_DIFFERS", found),))
+    return replace(view, relation=relation, outputs=outputs, order=peeled.order)
+

@@ -1,0 +1,179 @@
+"""Finding Java, starting a local session, and sessions of one's own inside a running one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from slacktide.errors import SetupError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SUPPORTED: Final = (17, 21)
+_USUAL = (
+    "/usr/lib/jvm",
+    "/usr/java",
+    "/opt/java",
+    "/opt/jdk",
+    "/Library/Java/JavaVirtualMachines",
+    "~/.sdkman/candidates/java",
+    "~/.jdks",
+)
+_VERSION = re.compile(r'version "(\d+)')
+
+# Settings that change what a query means; a view keeps them as they were when it was added.
+MEANING: Final = (
+    "spark.sql.ansi.enabled",
+    "spark.sql.ansi.doubleQuotedIdentifiers",
+    "spark.sql.ansi.enforceReservedKeywords",
+    "spark.sql.ansi.relationPrecedence",
+    "spark.sql.caseSensitive",
+    "spark.sql.crossJoin.enabled",
+    "spark.sql.decimalOperations.allowPrecisionLoss",
+    "spark.sql.groupByAliases",
+    "spark.sql.groupByOrdinal",
+    "spark.sql.mapKeyDedupPolicy",
+    "spark.sql.orderByOrdinal",
+    "spark.sql.parser.escapedStringLiterals",
+    "spark.sql.session.collation.enabled",
+    "spark.sql.session.timeZone",
+    "spark.sql.storeAssignmentPolicy",
+    "spark.sql.timestampType",
+)
+# What makes optimised plans wander, or changes them to forms that no SQL text has.
+PINNED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.cbo.enabled": "false",
+        "spark.sql.cbo.joinReorder.enabled": "false",
+        "spark.sql.cbo.planStats.enabled": "false",
+        "spark.sql.cbo.starSchemaDetection": "false",
+        "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
+        "spark.sql.optimizer.excludedRules": ",".join(
+            f"org.apache.spark.sql.catalyst.optimizer.{rule}"
+            for rule in ("DecimalAggregates", "MergeScalarSubqueries", "InferWindowGroupLimit")
+        ),
+        "spark.sql.optimizer.inSetConversionThreshold": "2147483647",
+        "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
+        "spark.sql.optimizer.runtimeFilter.semiJoinReduction.enabled": "false",
+        "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
+    }
+)
+
+
+def find_java(environment: Mapping[str, str] | None = None) -> Path:
+    """Find the home of a Java that Spark can use.
+
+    Raises:
+        SetupError: there is none.
+    """
+    surroundings = os.environ if environment is None else environment
+    seen = []
+    for home in _homes(surroundings):
+        version = _java_version(home)
+        if version in SUPPORTED:
+            return home
+        if version is not None:
+            seen.append(f"{version} in {home}")
+    found = f"; found only {', '.join(seen)}" if seen else ""
+    raise SetupError(
+        f"Spark needs Java 17 or 21 and there is none{found}",
+        hint="install it (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install "
+        "openjdk@17) or set JAVA_HOME to where it is",
+    )
+
+
+def _homes(environment: Mapping[str, str]) -> Iterator[Path]:
+    if environment.get("JAVA_HOME"):
+        yield Path(environment["JAVA_HOME"])
+    on_path = shutil.which("java", path=environment.get("PATH", ""))
+    if on_path:
+        yield Path(on_path).resolve().parent.parent
+    for place in _USUAL:
+        root = Path(place).expanduser()
+        if root.is_dir():
+            for home in sorted(root.iterdir()):
+                yield home / "Contents" / "Home" if (home / "Contents").is_dir() else home
+
+
+def _java_version(home: Path) -> int | None:
+    java = home / "bin" / "java"
+    if not java.is_file():
+        return None
+    try:
+        done = subprocess.run(  # noqa: S603 - the path was found above, nothing is interpreted
+            [str(java), "-version"], capture_output=True, text=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = _VERSION.search(done.stderr + done.stdout)
+    return int(match[1]) if match else None
+
+
+def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSession:
+    """Start a session on this machine, or give the one that runs in this process.
+
+    Raises:
+        SetupError: PySpark or Java is missing.
+    """
+    try:
+        from pyspark.sql import SparkSession  # noqa: PLC0415 - Spark is an extra
+    except ImportError as missing:
+        raise SetupError(
+            "PySpark is not installed", hint="pip install 'airflow-provider-slacktide[spark]'"
+        ) from missing
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["JAVA_HOME"] = str(find_java())
+    settings = {
+        "spark.master": "local[2]",
+        "spark.app.name": app,
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-Dlog4j2.level=WARN",
+        "spark.log.level": "ERROR",
+        "spark.sql.adaptive.enabled": "true",
+        "spark.sql.codegen.cache.maxEntries": "10000",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        **(conf or {}),
+    }
+    builder = SparkSession.builder
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def capture_conf(spark: SparkSession) -> dict[str, str]:
+    """Give the settings of a session that change what a query means, legacy switches included."""
+    given = {
+        key: str(spark.conf.get(key)) for key in MEANING if spark.conf.get(key, None) is not None
+    }
+    every = spark.conf.getAll
+    given |= {key: value for key, value in every.items() if key.startswith("spark.sql.legacy.")}
+    return dict(sorted(given.items()))
+
+
+def isolated(spark: SparkSession, conf: Mapping[str, str] | None = None) -> SparkSession:
+    """Make a session with its own settings and temporary views in the same Spark context.
+
+    Args:
+        spark: the session that runs.
+        conf: settings of the new session; those that change meaning come from `spark` otherwise.
+    """
+    own = spark.newSession()
+    settings = capture_conf(spark) if conf is None else conf
+    for key, value in {**settings, **PINNED}.items():
+        own.conf.set(key, value)
+    return own

@@ -1,0 +1,250 @@
+"""Temporary views over the pinned files of one run: what leaf operators read.
+
+Files are named by the log, never listed. A source's table has the source's columns and ``__m``; a
+chain's table has columns ``c0``, ``c1``, … by position, and ``__m`` where it is a bag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from slacktide.algebra.relation import Columns
+from slacktide.program.operator import Moment
+from slacktide.spark.bags import current_rows_sql, rows_sql
+from slacktide.algebra.sql import quoted
+from slacktide.spark.compile import stored_type
+from slacktide.store.address import parse_address
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from slacktide.store.record import Chain, Segment, Source
+    from slacktide.store.store import Store
+    from slacktide.store.world import World
+
+CHANGE_TYPE = "_change_type"
+_FILE = "__slacktide_file"
+
+
+class Tables:
+    """The tables of one run in one session.
+
+    Args:
+        session: a session of its own, so that temporary views meet no others.
+        store: gives addresses of files in the workspace.
+        world: the log as it was when the run started.
+        start: versions at the start of the view's run, empty where it has no answer.
+        end: versions at its end.
+        saved: what the run has written so far, by chain.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession,
+        store: Store,
+        world: World,
+        *,
+        start: Mapping[str, int],
+        end: Mapping[str, int],
+        saved: Mapping[str, Segment],
+    ) -> None:
+        self._session = session
+        self._store = store
+        self._world = world
+        self._start = start
+        self._end = end
+        self._saved = saved
+        self._count = 0
+        self.labels: dict[str, str] = {}
+
+    def changes(self, source: str) -> str:
+        """A table with the source's columns and ``__m``: its changes in this run."""
+        return self._feed(source, self._start.get(source, 0), self._end[source])
+
+    def snapshot(self, source: str, moment: Moment) -> str:
+        """A table with the source's columns and ``__m``: the source as of a moment."""
+        version = self._version(source, moment)
+        mirror, mirrored = self._mirror(source, version)
+        feed = self._feed(source, mirrored, version)
+        if mirror is None:
+            return feed
+        names = ", ".join(quoted(c["name"]) for c in self._source(source).schema)
+        return self._define(
+            f"SELECT {names}, 1L AS __m FROM {mirror} UNION ALL SELECT {names}, __m FROM {feed}"
+        )
+
+    def rows(self, source: str) -> str:
+        """A table with the source's columns alone: its rows at the end of this run."""
+        record = self._source(source)
+        version = self._version(source, "after")
+        mirror, mirrored = self._mirror(source, version)
+        feed = self._feed(source, mirrored, version)
+        typed = [(quoted(c["name"]), c["type"]) for c in record.schema]
+        if record.kind != "change-feed":
+            names = ", ".join(column for column, _ in typed)
+            plain = f"SELECT {names} FROM {feed}"
+            return self._define(
+                plain if mirror is None else f"SELECT {names} FROM {mirror} UNION ALL {plain}"
+            )
+        what = f"source {source}"
+        if mirror is None:
+            return self._define(rows_sql(feed, typed, what=what))
+        return self._define(current_rows_sql(mirror, feed, typed, what=what))
+
+    def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
+        """A table of a chain as it was at the start of the run."""
+        record = self._world.chains.get(chain)
+        return self._files(chain, _segments(record), columns, is_bag=is_bag)
+
+    def saved(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
+        """A table of what this run wrote to a chain."""
+        return self._files(chain, [self._saved[chain]], columns, is_bag=is_bag)
+
+    def segments(self, segments: Sequence[Segment], chain: str, columns: Columns) -> str:
+        """A table of some segments of a stored bag."""
+        return self._files(chain, segments, columns, is_bag=True)
+
+    def chain_rows(self, segments: Sequence[Segment], chain: str, columns: Columns) -> str:
+        """A table of the plain rows of a stored bag, columns ``c0``, ``c1``, … by position."""
+        table = self.segments(segments, chain, columns)
+        names = ", ".join(f"c{i}" for i in range(len(columns)))
+        copies = "LATERAL VIEW explode(array_repeat(0, CAST(__m AS INT))) AS __copy"
+        if len(segments) == 1:
+            return self._define(f"SELECT {names} FROM {table} {copies}")
+        typed = [(f"c{i}", stored_type(column.type)) for i, column in enumerate(columns)]
+        return self._define(rows_sql(table, typed, what=chain))
+
+    def frame_for(self, spark: SparkSession, sql: str) -> DataFrame:
+        """A query over these tables as a frame of another session."""
+        from pyspark.sql import DataFrame  # noqa: PLC0415 - the class is needed, not its type
+
+        plan = self._session.sql(sql)._jdf.queryExecution().analyzed()  # noqa: SLF001
+        jvm: Any = spark._jvm
+        dataset = getattr(jvm.org.apache.spark.sql.classic, "Dataset$")  # noqa: SLF001
+        frame = getattr(dataset, "MODULE$").ofRows(spark._jsparkSession, plan)  # noqa: SLF001
+        return DataFrame(frame, spark)
+
+    def _source(self, name: str) -> Source:
+        return self._world.sources[name]
+
+    def _version(self, source: str, moment: Moment) -> int:
+        return self._end[source] if moment == "after" else self._start.get(source, 0)
+
+    def _mirror(self, source: str, version: int) -> tuple[str | None, int]:
+        """The newest mirror that is not past a version, and the version that it has."""
+        chain = f"sources/{source}"
+        stored = self._world.chains.get(chain)
+        for base in (self._saved.get(chain), None if stored is None else stored.base):
+            if base is not None and base.versions[source] <= version:
+                return self._mirror_table(source, base), base.versions[source]
+        return None, 0
+
+    def _mirror_table(self, source: str, base: Segment) -> str:
+        schema = self._source(source).schema
+        paths = self._paths([base])
+        self._name(f"rows of {source}", paths)
+        table = self._read(", ".join(f"c{i} {c['type']}" for i, c in enumerate(schema)), paths)
+        names = ", ".join(f"c{i} AS {quoted(c['name'])}" for i, c in enumerate(schema))
+        return self._define(f"SELECT {names} FROM {table}")
+
+    def _feed(self, source: str, after: int, until: int) -> str:
+        record = self._source(source)
+        columns = [(quoted(c["name"]), c["type"]) for c in record.schema]
+        paths = [
+            parse_address(file.path).spark
+            for version in range(after + 1, until + 1)
+            if version not in record.skipped
+            for file in record.arrivals[version - 1].files
+        ]
+        if not paths:
+            return self._nothing([*columns, ("__m", "BIGINT")])
+        names = ", ".join(column for column, _ in columns)
+        is_feed = record.kind == "change-feed"
+        fields = [*columns, *([(CHANGE_TYPE, "STRING")] if is_feed else [])]
+        schema = ", ".join(f"{column} {data_type}" for column, data_type in fields)
+        self._name(f"changes of {source}", paths)
+        frame = self._reader(record, schema, paths)
+        if is_feed:
+            frame = frame.selectExpr("*", f"_metadata.file_path AS {_FILE}")
+        table = self.register(frame)
+        weight = _weight(source) if is_feed else "1L"
+        return self._define(f"SELECT {names}, {weight} AS __m FROM {table}")
+
+    def _name(self, label: str, paths: Sequence[str]) -> None:
+        self.labels.update({path: label for path in paths[:1]})
+
+    def _reader(self, record: Source, schema: str, paths: Sequence[str]) -> DataFrame:
+        kind = record.arguments.get("format", "parquet")
+        reader = self._session.read.schema(schema).options(**_options(record, kind))
+        return reader.format(_FORMATS[kind]).load(list(paths))
+
+    def _files(
+        self, chain: str, segments: Sequence[Segment], columns: Columns, *, is_bag: bool
+    ) -> str:
+        fields = [(f"c{i}", stored_type(column.type)) for i, column in enumerate(columns)]
+        if is_bag:
+            fields.append(("__m", "BIGINT"))
+        paths = self._paths(segments)
+        if not paths:
+            return self._nothing(fields)
+        self._name(chain, paths)
+        return self._read(", ".join(f"{name} {kind}" for name, kind in fields), paths)
+
+    def _paths(self, segments: Sequence[Segment]) -> list[str]:
+        return [
+            parse_address(self._store.path(file.path)).spark
+            for segment in segments
+            for file in segment.files
+        ]
+
+    def _read(self, schema: str, paths: list[str]) -> str:
+        if not paths:
+            return self.register(self._session.createDataFrame([], schema))
+        return self.register(self._session.read.schema(schema).parquet(*paths))
+
+    def _nothing(self, columns: Sequence[tuple[str, str]]) -> str:
+        nulls = ", ".join(f"CAST(NULL AS {data_type}) AS {name}" for name, data_type in columns)
+        return self._define(f"SELECT {nulls} WHERE false")
+
+    def _define(self, sql: str) -> str:
+        return self.register(self._session.sql(sql))
+
+    def alias(self, name: str, table: str) -> None:
+        """Give a table the name under which the text of a view reads it."""
+        self._session.table(table).createOrReplaceTempView(name)
+
+    def register(self, frame: DataFrame) -> str:
+        """Name the rows of a frame."""
+        self._count += 1
+        name = f"slacktide_t{self._count}"
+        frame.createOrReplaceTempView(name)
+        return name
+
+
+_FORMATS = {"parquet": "parquet", "csv": "csv", "json": "json", "orc": "orc", "avro": "avro"}
+
+
+def _options(record: Source, kind: str) -> dict[str, str]:
+    options = {key: str(value) for key, value in record.arguments.get("options", {}).items()}
+    if kind in {"csv", "json"}:
+        options.setdefault("mode", "FAILFAST")
+    return options
+
+
+def _segments(chain: Chain | None) -> list[Segment]:
+    if chain is None:
+        return []
+    return [*([chain.base] if chain.base is not None else []), *chain.segments]
+
+
+def _weight(source: str) -> str:
+    unknown = (
+        f"concat('SLACKTIDE_CHANGE_TYPE source {source}, file ', {_FILE},"
+        f" ': unknown {CHANGE_TYPE} ', coalesce({CHANGE_TYPE}, 'NULL'))"
+    )
+    return (
+        f"CASE WHEN {CHANGE_TYPE} IN ('insert', 'update_postimage') THEN 1L"
+        f" WHEN {CHANGE_TYPE} IN ('delete', 'update_preimage') THEN -1L"
+        f" ELSE CAST(raise_error({unknown}) AS BIGINT) END"
+    )

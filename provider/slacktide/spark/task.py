@@ -1,0 +1,66 @@
+"""What the executor is told to do for one view, and what it did, without a word of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from slacktide.program.operator import Program
+from slacktide.spark.cost import Cost
+from slacktide.store.record import Segment
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A view as its author wrote it.
+
+    Attributes:
+        sql: the text.
+        views: texts of the views that it reads, each after those that it reads itself.
+        sources: the sources that all these texts read.
+        conf: SQL settings that change the meaning.
+        clock: whether the text asks for the time.
+    """
+
+    sql: str
+    views: Mapping[str, str]
+    sources: tuple[str, ...]
+    conf: Mapping[str, str]
+    clock: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one run does for one view; a mirror is the task of a source, without a query.
+
+    Attributes:
+        start: versions of the sources at the start; empty without an answer.
+        end: versions at the end.
+        scopes: the sources that each state is made of.
+    """
+
+    name: str
+    program: Program
+    start: Mapping[str, int]
+    end: Mapping[str, int]
+    scopes: Mapping[str, tuple[str, ...]]
+    query: Query | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a task wrote.
+
+    Attributes:
+        chains: by chain id, the segment and whether it is a new base.
+        answer: the new base or segment of the answer.
+        answer_is_base: which of the two.
+        changes: the signed change of the answer.
+        cost: what it cost.
+    """
+
+    chains: dict[str, tuple[Segment, bool]] = field(default_factory=dict)
+    answer: Segment | None = None
+    answer_is_base: bool = False
+    changes: Segment | None = None
+    cost: Cost = field(default_factory=Cost)

@@ -1,0 +1,37 @@
+"""The session in which programs run: the settings of the view, and those that make runs cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Adaptive execution hides a wrong partition count; long paths must be told apart in metrics; files
+# are named by the log, so listing them in parallel jobs would only cost.
+EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "spark.sql.adaptive.enabled": "true",
+        "spark.sql.maxMetadataStringLength": "10000",
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
+        "spark.sql.parquet.compression.codec": "zstd",
+    }
+)
+_TUNING: Final = ("spark.sql.shuffle.partitions", "spark.sql.autoBroadcastJoinThreshold")
+
+
+def working_session(spark: SparkSession, conf: Mapping[str, str]) -> SparkSession:
+    """Make a session of its own for one view of one run.
+
+    Args:
+        spark: the user's session; its settings for performance are kept.
+        conf: settings that change what the query means.
+    """
+    session = spark.newSession()
+    tuned = {key: spark.conf.get(key) for key in _TUNING}
+    for key, value in {**tuned, **EXECUTION, **conf}.items():
+        if value is not None:
+            session.conf.set(key, value)
+    return session

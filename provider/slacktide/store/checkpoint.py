@@ -1,0 +1,231 @@
+"""Checkpoints: folded entries, so that opening a long log is cheap.
+
+A checkpoint is a header line, a line with the world but for its arrivals, and one line for each
+small chunk of arrivals. A large chunk stands in an object of its own, named by its digest, so that
+the next checkpoint only refers to it. Chunks are parsed when they are first needed.
+
+``latest.json`` is a hint at the newest checkpoints. One that is lost, torn or of another version
+costs time only: an older one is taken, or the log is replayed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final
+
+from slacktide.errors import SlacktideError, StorageError, WorkspaceError
+from slacktide.store.arrivals import Arrivals, Chunk
+from slacktide.store.entry import dump_json
+from slacktide.store.log import Log
+from slacktide.store.objects import Objects
+from slacktide.store.record import Chain, FunctionRecord, RunRecord, Source, ViewRecord
+from slacktide.store.serde import FORMAT, Reader, encode
+from slacktide.store.world import World
+
+EVERY: Final = 50
+_KEPT: Final = 2
+_ALONE: Final = 1000
+_NAME: Final = re.compile(r"[0-9a-f]{32}")
+_HINT: Final = "log/checkpoint/latest.json"
+_READERS: Final[Mapping[str, Reader]] = MappingProxyType(
+    {
+        "sources": Reader(Source),
+        "views": Reader(ViewRecord),
+        "functions": Reader(FunctionRecord),
+        "chains": Reader(Chain),
+    }
+)
+Fetch = Callable[[Sequence[str]], Sequence[bytes | None]]
+_logger = logging.getLogger(__name__)
+
+
+def checkpoint_key(number: int) -> str:
+    """Name the object of a checkpoint."""
+    return f"log/checkpoint/{number:020d}.jsonl"
+
+
+def chunk_key(digest: str) -> str:
+    """Name the object of a large chunk."""
+    return f"log/checkpoint/arrivals/{digest}.json"
+
+
+def encode_checkpoint(world: World, place: Callable[[Chunk], str | None]) -> bytes:
+    """Write a world; `place` names the object that keeps a chunk, or None to write it in line."""
+    lines: list[bytes] = []
+    sources = {}
+    for name, source in world.sources.items():
+        shape = []
+        for chunk in source.arrivals.chunks:
+            shape.append([chunk.arrivals, chunk.files, place(chunk)])
+            if shape[-1][-1] is None:
+                lines.append(chunk.text)
+        sources[name] = {
+            f.name: shape if f.name == "arrivals" else encode(getattr(source, f.name))
+            for f in fields(source)
+        }
+    body = {
+        "settings": encode(world.settings),
+        "sources": sources,
+        **{kind: encode(getattr(world, kind)) for kind in ("views", "functions", "chains")},
+        "runs": [[getattr(run, f.name) for f in fields(run)] for run in world.runs.values()],
+    }
+    rest = b"\n".join([dump_json(body), *lines])
+    head = {"format": FORMAT, "number": world.number, "digest": _digest(rest)}
+    return dump_json(head) + b"\n" + rest
+
+
+def decode_checkpoint(data: bytes, where: str, fetch: Fetch) -> World:
+    """Read a world; `fetch` reads the objects that keep large chunks.
+
+    Raises:
+        WorkspaceError: it is torn, or of another format.
+    """
+    try:
+        first, _, rest = data.partition(b"\n")
+        head = json.loads(first)
+        if head["format"] != FORMAT or head["digest"] != _digest(rest):
+            raise WorkspaceError(f"{where} is torn or of another format")
+        line, *chunks = rest.split(b"\n")
+        body = json.loads(line)
+        kept = _fetch_kept(body, where, fetch)
+        return _world(head["number"], body, partial(_chunk, where, iter(chunks), kept), where)
+    except (ValueError, KeyError, TypeError, StopIteration) as error:
+        raise WorkspaceError(f"{where} is not a checkpoint") from error
+
+
+def _fetch_kept(body: dict[str, Any], where: str, fetch: Fetch) -> dict[str, bytes]:
+    shapes = (source["arrivals"] for source in body["sources"].values())
+    names = [name for shape in shapes for _, _, name in shape if name is not None]
+    kept = {}
+    for name, text in zip(names, fetch([chunk_key(name) for name in names]), strict=True):
+        if text is None or _digest(text) != name:
+            raise WorkspaceError(f"{where} needs the chunk {name}, which is lost or torn")
+        kept[name] = text
+    return kept
+
+
+def _chunk(where: str, lines: Iterator[bytes], kept: dict[str, bytes], row: list[Any]) -> Chunk:
+    arrivals, files, name = row
+    chunk = Chunk(arrivals, files, next(lines) if name is None else kept[name], where)
+    chunk.kept = name
+    return chunk
+
+
+def _world(
+    number: int, body: dict[str, Any], chunk: Callable[[list[Any]], Chunk], where: str
+) -> World:
+    arrivals = {}
+    for name, source in body["sources"].items():
+        arrivals[name] = Arrivals([chunk(row) for row in source.pop("arrivals")])
+    known = {
+        kind: {name: reader(value, where) for name, value in body[kind].items()}
+        for kind, reader in _READERS.items()
+    }
+    runs = {row[0]: RunRecord(*row) for row in body["runs"]}
+    sources = {name: replace(s, arrivals=arrivals[name]) for name, s in known["sources"].items()}
+    return World(
+        number=number,
+        settings=MappingProxyType(body["settings"]),
+        sources=MappingProxyType(sources),
+        views=MappingProxyType(known["views"]),
+        functions=MappingProxyType(known["functions"]),
+        chains=MappingProxyType(known["chains"]),
+        runs=MappingProxyType(runs),
+        plans=MappingProxyType({run.plan_id: run.run for run in runs.values()}),
+    )
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def _kept(world: World) -> list[str]:
+    chunks = (chunk for source in world.sources.values() for chunk in source.arrivals.chunks)
+    return [chunk.kept for chunk in chunks if chunk.kept is not None]
+
+
+def _is_hint(number: object, names: object) -> bool:
+    return (
+        type(number) is int
+        and number >= 0
+        and isinstance(names, list)
+        and all(isinstance(name, str) and _NAME.fullmatch(name) for name in names)
+    )
+
+
+class Checkpoints:
+    """Keeps the newest checkpoints of a log."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+
+    def newest(self, log: Log) -> World | None:
+        """Read the newest checkpoint that can be read, or None."""
+        hinted = [number for number, _ in self._hinted()]
+        for number in hinted:
+            world = self._read(number)
+            if world is not None:
+                return world
+        # The hint is lost or wrong: try the places where a checkpoint would stand.
+        end = log.end()
+        last = end - end % EVERY
+        for number in range(last, max(0, last - _KEPT * EVERY), -EVERY):
+            world = None if number in hinted else self._read(number)
+            if world is not None:
+                return world
+        return None
+
+    def write(self, world: World) -> None:
+        """Keep a world; a failure is logged, since it costs time only."""
+        try:
+            data = encode_checkpoint(world, self._place)
+            self._objects.put(checkpoint_key(world.number), data)
+            known = [(number, names) for number, names in self._hinted() if number != world.number]
+            known = sorted([(world.number, _kept(world)), *known], reverse=True)
+            self._objects.put(_HINT, dump_json({"format": FORMAT, "checkpoints": known[:_KEPT]}))
+            needed = {name for _, names in known[:_KEPT] for name in names}
+            unneeded = {name for _, names in known[_KEPT:] for name in names} - needed
+            self._objects.delete(
+                [checkpoint_key(number) for number, _ in known[_KEPT:]]
+                + [chunk_key(name) for name in sorted(unneeded)]
+            )
+        except (StorageError, WorkspaceError) as error:
+            _logger.warning("checkpoint %d was not written: %s", world.number, error)
+
+    def _place(self, chunk: Chunk) -> str | None:
+        if chunk.files < _ALONE:
+            return None
+        # Another writer may have removed it, as its hint did not know that we need it.
+        if chunk.kept is None or self._objects.head(chunk_key(chunk.kept)) is None:
+            text = chunk.text
+            chunk.kept = _digest(text)
+            self._objects.put(chunk_key(chunk.kept), text)
+        return chunk.kept
+
+    def _hinted(self) -> list[tuple[int, list[str]]]:
+        data = self._objects.get(_HINT)
+        try:
+            rows = json.loads(data or b"{}")["checkpoints"]
+            return [(number, names) for number, names in rows if _is_hint(number, names)]
+        except (ValueError, KeyError, TypeError):
+            return []
+
+    def _read(self, number: int) -> World | None:
+        key = checkpoint_key(number)
+        data = self._objects.get(key)
+        if data is None:
+            return None
+        try:
+            where = self._objects.address.child(key).spelling
+            world = decode_checkpoint(data, where, self._objects.get_many)
+        except SlacktideError as error:
+            _logger.warning("checkpoint %d is passed over: %s", number, error)
+            return None
+        return world if world.number == number else None

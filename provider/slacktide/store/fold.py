@@ -1,0 +1,276 @@
+"""Folding: what each update does to the world.
+
+``apply(world, number, update)`` is pure. ``fold`` does the same for many entries on one draft, so
+that replaying a long log costs no copy per entry. An update that does not fit the world raises
+`InvariantError`, on commit before anything is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+from slacktide.common.names import check_name
+from slacktide.errors import InvariantError
+from slacktide.store import update as u
+from slacktide.store.record import Chain, RunRecord, Source, ViewRecord
+from slacktide.store.world import World
+
+KEPT_REPORTS: Final = 200
+_T = TypeVar("_T")
+
+
+class _Draft:
+    """A world under change; its dictionaries are its own until it is finished."""
+
+    def __init__(self, world: World) -> None:
+        self.number = world.number
+        self.settings = dict(world.settings)
+        self.sources = dict(world.sources)
+        self.views = dict(world.views)
+        self.functions = dict(world.functions)
+        self.chains = dict(world.chains)
+        self.runs = dict(world.runs)
+        self.plans = dict(world.plans)
+        self.full_reports = [run for run, record in self.runs.items() if record.report]
+
+    def finish(self) -> World:
+        proxy = MappingProxyType
+        return World(
+            number=self.number,
+            settings=proxy(self.settings),
+            sources=proxy(self.sources),
+            views=proxy(self.views),
+            functions=proxy(self.functions),
+            chains=proxy(self.chains),
+            runs=proxy(self.runs),
+            plans=proxy(self.plans),
+        )
+
+    def seen(self) -> World:
+        """Look at the draft as a world; not to be kept."""
+        return World(self.number, self.settings, self.sources, self.views, self.functions)
+
+
+def apply(world: World, number: int, update: u.Update) -> World:
+    """Give the world after one update of an entry.
+
+    Raises:
+        InvariantError: the update does not fit the world.
+    """
+    draft = _Draft(world)
+    draft.number = number
+    _apply(draft, number, update)
+    return draft.finish()
+
+
+def fold(world: World, entries: Iterable[tuple[int, Sequence[u.Update]]]) -> World:
+    """Give the world after whole entries, in the order of their numbers.
+
+    Raises:
+        InvariantError: an update does not fit, or a number is not the next one.
+    """
+    draft = _Draft(world)
+    for number, updates in entries:
+        if number != draft.number + 1:
+            raise InvariantError(f"entry {number} does not follow entry {draft.number}")
+        draft.number = number
+        for update in updates:
+            _apply(draft, number, update)
+    return draft.finish()
+
+
+def _apply(draft: _Draft, number: int, update: u.Update) -> None:
+    if (number == 0) != isinstance(update, u.CreateWorkspace):
+        raise InvariantError(f"entry {number} may not hold {type(update).__name__}")
+    STEPS[type(update)](draft, number, update)
+
+
+def _known(mapping: Mapping[str, _T], kind: str, name: str) -> _T:
+    try:
+        return mapping[name]
+    except KeyError:
+        raise InvariantError(f"an update is about the {kind} {name}, which is not there") from None
+
+
+def _free(kind: str, name: str, taken: str | None) -> None:
+    check_name(kind, name)
+    if taken is not None:
+        raise InvariantError(f"an update adds the {kind} {name}, but there is {taken}")
+
+
+def _create(draft: _Draft, _: int, update: u.CreateWorkspace) -> None:
+    draft.settings = dict(update.settings)
+
+
+def _add_source(draft: _Draft, number: int, update: u.AddSource) -> None:
+    _free("source", update.name, draft.seen().relation(update.name))
+    draft.sources[update.name] = Source(
+        update.name, update.kind, update.arguments, update.schema, epoch=number
+    )
+
+
+def _drop_source(draft: _Draft, number: int, update: u.DropSource) -> None:
+    _known(draft.sources, "source", update.name)
+    _forget(draft, number, update.name)
+    del draft.sources[update.name]
+
+
+def _accept(draft: _Draft, _: int, update: u.AcceptArrivals) -> None:
+    source = _known(draft.sources, "source", update.source)
+    draft.sources[source.name] = replace(source, arrivals=source.arrivals.appended(update.arrivals))
+
+
+def _skip(draft: _Draft, _: int, update: u.SkipArrival) -> None:
+    source = _known(draft.sources, "source", update.source)
+    if not 1 <= update.version <= source.version:
+        raise InvariantError(
+            f"an update skips version {update.version} of source {source.name}, "
+            f"which has {source.version}"
+        )
+    draft.sources[source.name] = replace(source, skipped=source.skipped | {update.version})
+
+
+def _hold(draft: _Draft, _: int, update: u.HoldSource) -> None:
+    source = _known(draft.sources, "source", update.source)
+    draft.sources[source.name] = replace(source, held=update.held)
+
+
+def _complete(draft: _Draft, _: int, update: u.MarkComplete) -> None:
+    source = _known(draft.sources, "source", update.source)
+    if update.until not in source.complete:
+        complete = (*source.complete, update.until)
+        draft.sources[source.name] = replace(source, complete=complete)
+
+
+def _reset(draft: _Draft, number: int, update: u.ResetSource) -> None:
+    source = _known(draft.sources, "source", update.source)
+    _forget(draft, number, source.name)
+    draft.sources[source.name] = Source(
+        source.name,
+        source.kind,
+        source.arguments,
+        source.schema,
+        held=source.held,
+        epoch=number,
+    )
+
+
+def _forget(draft: _Draft, number: int, source: str) -> None:
+    """Take away what was made from a history that goes away.
+
+    Its versions begin anew, so that a chain that stayed would look as if it were up to date.
+    """
+    for chain in list(draft.chains.values()):
+        mirror = chain.id == f"sources/{source}"
+        state = chain.id.startswith("states/") and source in (chain.versions or ())
+        if mirror or state:
+            del draft.chains[chain.id]
+    for view in list(draft.views.values()):
+        if source in (view.versions or ()):
+            draft.views[view.name] = replace(view, versions=None, token=number)
+
+
+def _add_function(draft: _Draft, _: int, update: u.AddFunction) -> None:
+    name = update.function.name
+    _free("function", name, draft.seen().function(name))
+    draft.functions[name] = update.function
+
+
+def _drop_function(draft: _Draft, _: int, update: u.DropFunction) -> None:
+    _known(draft.functions, "function", update.name)
+    del draft.functions[update.name]
+
+
+def _add_view(draft: _Draft, number: int, update: u.AddView) -> None:
+    _free("view", update.name, draft.seen().relation(update.name))
+    draft.views[update.name] = _view(number, update)
+
+
+def _replace_view(draft: _Draft, number: int, update: u.ReplaceView) -> None:
+    old = _known(draft.views, "view", update.name)
+    draft.chains.pop(f"views/{old.name}", None)
+    draft.views[old.name] = replace(_view(number, update), paused=old.paused)
+
+
+def _view(number: int, update: u.AddView | u.ReplaceView) -> ViewRecord:
+    return ViewRecord(
+        name=update.name,
+        sql=update.sql,
+        settings=update.settings,
+        conf=update.conf,
+        definition=update.definition,
+        reasons=update.reasons,
+        token=number,
+        states=update.states,
+    )
+
+
+def _drop_view(draft: _Draft, _: int, update: u.DropView) -> None:
+    _known(draft.views, "view", update.name)
+    draft.chains.pop(f"views/{update.name}", None)
+    del draft.views[update.name]
+
+
+def _pause(draft: _Draft, _: int, update: u.PauseView) -> None:
+    view = _known(draft.views, "view", update.name)
+    draft.views[view.name] = replace(view, paused=update.paused)
+
+
+def _set_chain(draft: _Draft, number: int, update: u.SetChain) -> None:
+    draft.chains[update.chain.id] = replace(update.chain, token=number)
+
+
+def _extend_chain(draft: _Draft, number: int, update: u.ExtendChain) -> None:
+    chain: Chain = _known(draft.chains, "chain", update.id)
+    segments = (*chain.segments, update.segment)
+    draft.chains[chain.id] = replace(chain, segments=segments, token=number)
+
+
+def _drop_chain(draft: _Draft, _: int, update: u.DropChain) -> None:
+    _known(draft.chains, "chain", update.id)
+    del draft.chains[update.id]
+
+
+def _advance(draft: _Draft, number: int, update: u.AdvanceView) -> None:
+    view = _known(draft.views, "view", update.view)
+    draft.views[view.name] = replace(view, versions=update.versions, run=update.run, token=number)
+
+
+def _record_run(draft: _Draft, number: int, update: u.RecordRun) -> None:
+    if update.run in draft.runs or update.plan_id in draft.plans:
+        raise InvariantError(f"run {update.run} or plan {update.plan_id} is recorded already")
+    draft.runs[update.run] = RunRecord(update.run, update.plan_id, update.report, number)
+    draft.plans[update.plan_id] = update.run
+    if update.report:
+        draft.full_reports.append(update.run)
+    if len(draft.full_reports) > KEPT_REPORTS:
+        oldest = draft.full_reports.pop(0)
+        draft.runs[oldest] = replace(draft.runs[oldest], report={})
+
+
+STEPS: Final[Mapping[type, Callable[[_Draft, int, Any], None]]] = MappingProxyType(
+    {
+        u.CreateWorkspace: _create,
+        u.AddSource: _add_source,
+        u.DropSource: _drop_source,
+        u.AcceptArrivals: _accept,
+        u.SkipArrival: _skip,
+        u.HoldSource: _hold,
+        u.MarkComplete: _complete,
+        u.ResetSource: _reset,
+        u.AddFunction: _add_function,
+        u.DropFunction: _drop_function,
+        u.AddView: _add_view,
+        u.ReplaceView: _replace_view,
+        u.DropView: _drop_view,
+        u.PauseView: _pause,
+        u.SetChain: _set_chain,
+        u.ExtendChain: _extend_chain,
+        u.DropChain: _drop_chain,
+        u.AdvanceView: _advance,
+        u.RecordRun: _record_run,
+    }
+)

@@ -1,0 +1,78 @@
+"""The log: numbered entries, each written once by put-if-absent.
+
+A number is taken only after the one before it, so that the entries have no gaps and the first
+missing number is the end. Nothing is listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slacktide.errors import StorageError
+from slacktide.store.entry import Entry, decode_entry, entry_key
+from slacktide.store.objects import Objects
+
+_WIDEST = 64
+
+
+class Log:
+    """Reads and appends entries."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+
+    def read(self, number: int) -> Entry | None:
+        """Read one entry, or None where the log ends before it."""
+        data = self._objects.get(entry_key(number))
+        return None if data is None else decode_entry(data, self._where(number))
+
+    def since(self, number: int) -> Iterator[tuple[int, Entry]]:
+        """Read entries from a number to the end; wider and wider, as the end is seldom far."""
+        width = 1
+        while True:
+            numbers = range(number, number + width)
+            for at, data in zip(
+                numbers, self._objects.get_many([entry_key(n) for n in numbers]), strict=True
+            ):
+                if data is None:
+                    return
+                yield at, decode_entry(data, self._where(at))
+            number += width
+            width = min(width * 2, _WIDEST)
+
+    def exists(self, number: int) -> bool:
+        """Tell whether the log reaches a number."""
+        return self._objects.head(entry_key(number)) is not None
+
+    def end(self) -> int:
+        """Find the last number, -1 in an empty log, with few requests: double, then halve."""
+        if not self.exists(0):
+            return -1
+        low, step = 0, 1
+        while self.exists(low + step):
+            low, step = low + step, step * 2
+        high = low + step
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.exists(middle) else (low, middle)
+        return low
+
+    def append(self, number: int, data: bytes, token: str) -> bool:
+        """Take a number; tell whether it is ours, by this call or by one whose answer was lost.
+
+        Raises:
+            StorageError: it is not known whether the entry will be there.
+        """
+        try:
+            if self._objects.put_if_absent(entry_key(number), data):
+                return True
+        except StorageError:
+            found = self.read(number)
+            if found is None:
+                raise
+            return found.writer == token
+        found = self.read(number)
+        return found is not None and found.writer == token
+
+    def _where(self, number: int) -> str:
+        return self._objects.address.child(entry_key(number)).spelling

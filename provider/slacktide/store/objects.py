@@ -1,0 +1,226 @@
+"""Objects under one root: the only module that talks to obstore, and the edge for its errors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+
+import obstore
+from obstore import exceptions as failure
+from obstore.store import LocalStore, from_url
+
+from slacktide.errors import (
+    InvalidSettingError,
+    SetupError,
+    SlacktideError,
+    StorageError,
+    WorkspaceError,
+    WorkspaceMissingError,
+)
+from slacktide.store.address import Address, check_relative
+
+_REMOTE_READERS: Final = 16
+_T = TypeVar("_T")
+_FOREIGN: Final = (failure.BaseError, ValueError, OSError)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectMeta:
+    """What a listing tells of an object; `path` is relative to the root."""
+
+    path: str
+    size: int
+    modified: str
+    etag: str | None
+
+
+class Objects(Protocol):
+    """What the store needs of an object store; keys are relative to a root."""
+
+    @property
+    def address(self) -> Address: ...
+    def put_if_absent(self, key: str, data: bytes) -> bool: ...
+    def put(self, key: str, data: bytes) -> None: ...
+    def get(self, key: str) -> bytes | None: ...
+    def get_many(self, keys: Sequence[str]) -> Sequence[bytes | None]: ...
+    def head(self, key: str) -> ObjectMeta | None: ...
+    def delete(self, keys: Sequence[str]) -> None: ...
+    def list(self, prefix: str) -> Iterator[ObjectMeta]: ...
+
+
+class ObjectStore:
+    """Objects under one root, through obstore.
+
+    Every method raises `StorageError` where a retry may help, and a `UserError` where it cannot.
+    """
+
+    def __init__(self, client: obstore.store.ObjectStore, address: Address) -> None:
+        self._client = client
+        self._address = address
+        self._prefix = "" if address.is_local or not address.path else f"{address.path}/"
+        self._readers = 1 if address.is_local else _REMOTE_READERS
+
+    @property
+    def address(self) -> Address:
+        return self._address
+
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        """Write an object unless there is one; tell whether this call wrote it."""
+        try:
+            obstore.put(self._client, self._key(key), data, mode="create", use_multipart=False)
+        except failure.AlreadyExistsError:
+            return False
+        except _FOREIGN as error:
+            raise self._ours(error, key) from error
+        return True
+
+    def put(self, key: str, data: bytes) -> None:
+        """Write an object, in place of one that is there."""
+        self._call(partial(obstore.put, self._client, self._key(key), data), key)
+
+    def get(self, key: str) -> bytes | None:
+        """Read an object, or None where there is none."""
+        data = self._call(partial(obstore.get, self._client, self._key(key)), key)
+        return None if data is None else bytes(self._call(data.bytes, key))
+
+    def get_many(self, keys: Sequence[str]) -> Sequence[bytes | None]:
+        """Read several objects; at once where each of them costs a round trip."""
+        return self._each(self.get, keys)
+
+    def head(self, key: str) -> ObjectMeta | None:
+        """Describe an object, or None where there is none."""
+        meta = self._call(partial(obstore.head, self._client, self._key(key)), key)
+        return None if meta is None else self._meta(meta)
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects; one that is gone already is no error."""
+        self._each(self._delete, keys)
+
+    def list(self, prefix: str) -> Iterator[ObjectMeta]:
+        """List all objects in a directory and below it; an empty prefix is the root."""
+        where = self._key(prefix) if prefix else self._prefix.rstrip("/")
+        try:
+            for batch in obstore.list(self._client, where or None):
+                for meta in batch:
+                    yield self._meta(meta)
+        except FileNotFoundError:
+            return
+        except _FOREIGN as error:
+            raise self._ours(error, prefix) from error
+
+    def _delete(self, key: str) -> None:
+        self._call(partial(obstore.delete, self._client, self._key(key)), key)
+
+    def _each(self, call: Callable[[str], _T], keys: Sequence[str]) -> Sequence[_T]:
+        if self._readers == 1 or len(keys) < 2:
+            return [call(key) for key in keys]
+        with ThreadPoolExecutor(min(self._readers, len(keys))) as pool:
+            return list(pool.map(call, keys))
+
+    def _key(self, key: str) -> str:
+        return self._prefix + check_relative(key)
+
+    def _meta(self, meta: Mapping[str, Any]) -> ObjectMeta:
+        path = str(meta["path"]).removeprefix(self._prefix)
+        modified = meta["last_modified"].isoformat()
+        return ObjectMeta(path, int(meta["size"]), modified, meta["e_tag"])
+
+    def _call(self, call: Callable[[], Any], key: str) -> Any:
+        try:
+            return call()
+        except FileNotFoundError:
+            return None
+        except _FOREIGN as error:
+            raise self._ours(error, key) from error
+
+    def _ours(self, error: Exception, key: str) -> SlacktideError:
+        where = self._address.child(key).spelling if key else self._address.spelling
+        return _translate(error, where, denied=self._address.is_local and _is_denied(Path(where)))
+
+
+def connect(
+    address: Address, options: Mapping[str, Any] | None = None, *, create: bool = False
+) -> ObjectStore:
+    """Reach the objects under an address.
+
+    Options are obstore's of the scheme; ``client_options`` among them goes to its HTTP client.
+    Credentials that are not given come from the environment.
+
+    Raises:
+        WorkspaceMissingError: the local directory is missing and is not to be created.
+        WorkspaceError: the local path is no directory or may not be used.
+        InvalidSettingError: an option is not known.
+    """
+    if address.is_local:
+        return ObjectStore(_open_local(address, create=create), address)
+    config: Any = dict(options or {})
+    client_options = config.pop("client_options", None)
+    # The key is kept out of the URL, where obstore would decode percent signs in it.
+    url = f"{address.scheme}://{address.authority}"
+    try:
+        client = from_url(url, config=config or None, client_options=client_options)
+    except _FOREIGN as error:
+        raise _translate(error, address.spelling, denied=False) from error
+    return ObjectStore(client, address)
+
+
+def _open_local(address: Address, *, create: bool) -> LocalStore:
+    path = Path(address.path)
+    client = None
+    try:
+        if create:
+            path.mkdir(parents=True, exist_ok=True)
+        there = path.exists()
+        if path.is_dir():
+            client = LocalStore(path)
+    except (NotADirectoryError, FileExistsError):
+        there = True
+    except (failure.BaseError, OSError) as error:
+        denied = isinstance(error, PermissionError)
+        raise _translate(error, address.spelling, denied=denied) from error
+    if not there:
+        raise WorkspaceMissingError(
+            f"there is no directory {address.spelling}", hint="make a workspace: slacktide init"
+        )
+    if client is None:
+        raise WorkspaceError(
+            f"{address.spelling} is not a directory", hint="give the path of a directory"
+        )
+    return client
+
+
+def _is_denied(path: Path) -> bool:
+    """Ask the file system itself, since obstore says "generic error" for a local refusal."""
+    if os.access(path, os.R_OK | os.W_OK, effective_ids=True):
+        return False
+    while not os.path.lexists(path) and path != path.parent:
+        path = path.parent
+    return not os.access(path, os.R_OK | os.W_OK, effective_ids=True)
+
+
+def _translate(error: Exception, where: str, *, denied: bool) -> SlacktideError:
+    fact = next(iter(str(error).splitlines()), type(error).__name__)
+    if denied or isinstance(error, failure.PermissionDeniedError | PermissionError):
+        return WorkspaceError(
+            f"{where} may not be read or written by this user",
+            hint="grant access to it, or run as a user that has it",
+        )
+    if isinstance(error, failure.UnauthenticatedError):
+        return SetupError(
+            f"{where} cannot be reached without credentials: {fact}",
+            hint="give them in the Airflow connection or the environment",
+        )
+    if isinstance(error, failure.UnknownConfigurationKeyError):
+        return InvalidSettingError(fact, hint="see the options of obstore for this scheme")
+    if isinstance(error, failure.NotSupportedError | failure.InvalidPathError | ValueError):
+        return WorkspaceError(
+            f"{where} cannot be used: {fact}", hint="choose another address for the workspace"
+        )
+    return StorageError(
+        f"the store failed at {where}: {fact}", hint="the same call may succeed when repeated"
+    )

@@ -1,0 +1,139 @@
+"""Records: what a workspace knows, as plain immutable data.
+
+Fields of type Mapping hold JSON values and are never changed after the record is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from slacktide.store.arrivals import Arrivals
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A relation that changes from outside.
+
+    Attributes:
+        schema: its columns, each ``{"name", "type", "nullable"}`` with the type as Spark DDL.
+        arrivals: reads like a tuple; version v is ``arrivals[v - 1]``.
+        skipped: versions left out for good by the user.
+        held: new versions are not to be taken.
+        complete: the marks up to which all data has come, oldest first.
+        epoch: the log number that added or last reset the source; versions compare within one.
+    """
+
+    name: str
+    kind: str
+    arguments: Mapping[str, Json]
+    schema: tuple[Mapping[str, Json], ...]
+    arrivals: Arrivals = field(default_factory=Arrivals)
+    skipped: frozenset[int] = frozenset()
+    held: bool = False
+    complete: tuple[str, ...] = ()
+    epoch: int = 0
+
+    @property
+    def version(self) -> int:
+        """The newest accepted version; 0 is empty."""
+        return len(self.arrivals)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRecord:
+    """A function that views may call."""
+
+    name: str
+    target: str
+    returns: str
+    declaration: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file that we wrote; the path is relative to the root of the workspace."""
+
+    path: str
+    size: int
+    rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Signed rows that lead from the previous version vector to `versions`."""
+
+    run: int | str
+    files: tuple[StoredFile, ...]
+    rows: int
+    bytes: int
+    versions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A base and the segments since: a state, a mirror or an answer.
+
+    Attributes:
+        id: ``states/<state id>``, ``sources/<name>`` or ``views/<name>``.
+        columns: each ``{"name", "type", "nullable"}``.
+        token: the log number of its last change; set by the store.
+    """
+
+    id: str
+    columns: tuple[Mapping[str, Json], ...]
+    base: Segment | None
+    segments: tuple[Segment, ...] = ()
+    token: int = 0
+
+    @property
+    def versions(self) -> Mapping[str, int] | None:
+        """The version vector of the newest segment, or None where nothing is stored."""
+        if self.segments:
+            return self.segments[-1].versions
+        return None if self.base is None else self.base.versions
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRecord:
+    """A view and how far its answer has come.
+
+    Attributes:
+        conf: the SQL settings its text was read under.
+        definition: the view as read, or empty where it is maintained in full.
+        reasons: why it is not incremental, or not in part.
+        token: the log number of the last change of its definition or versions.
+        versions: the vector of its answer; None before the first, and after a source was reset.
+        run: the run that wrote the answer.
+        states: chains it maintains.
+    """
+
+    name: str
+    sql: str
+    settings: Mapping[str, Json]
+    conf: Mapping[str, Json]
+    definition: Mapping[str, Json]
+    reasons: tuple[Json, ...] = ()
+    token: int = 0
+    versions: Mapping[str, int] | None = None
+    run: int | None = None
+    paused: bool = False
+    states: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run that was committed.
+
+    Attributes:
+        report: empty once 200 newer runs are known; `Store.report` reads it from the log then.
+        number: the log entry that recorded it.
+    """
+
+    run: int
+    plan_id: str
+    report: Mapping[str, Json]
+    number: int

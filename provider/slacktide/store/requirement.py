@@ -1,0 +1,111 @@
+"""Requirements: what must still hold for a commit to make sense, as one closed union.
+
+A commit that lost its number checks them again in the newer world. There is none that an accepted
+arrival could break for a refresh: arrivals only append.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from slacktide.store.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class NameFree:
+    """No object has this name; sources and views share one space of names."""
+
+    kind: Literal["source", "view", "function"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceIs:
+    """The source is there and was not reset, or dropped and added again, since."""
+
+    name: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceArrivals:
+    """The source has this many arrivals; what `AcceptArrivals` of a discovery needs."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ViewIs:
+    """Definition and versions of the view did not change since; None: there is no such view."""
+
+    name: str
+    token: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChainIs:
+    """The chain did not change since; None: there is no such chain."""
+
+    id: str
+    token: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOpen:
+    """No run has committed this plan."""
+
+    plan_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFree:
+    """No run has this number."""
+
+    run: int
+
+
+Requirement = NameFree | SourceIs | SourceArrivals | ViewIs | ChainIs | PlanOpen | RunFree
+
+
+def obstacle(world: World, requirement: Requirement) -> str | None:
+    """Say in words why a requirement does not hold, or None where it does."""
+    match requirement:
+        case NameFree(kind, name):
+            taken = world.function(name) if kind == "function" else world.relation(name)
+            return taken and f"the name {name} is taken by {taken}"
+        case SourceIs(name, epoch):
+            source = world.sources.get(name)
+            return _changed("source", name, None if source is None else source.epoch, epoch)
+        case SourceArrivals(name, count):
+            source = world.sources.get(name)
+            return _counted(name, None if source is None else source.version, count)
+        case ViewIs(name, token):
+            view = world.views.get(name)
+            return _changed("view", name, None if view is None else view.token, token)
+        case ChainIs(id, token):
+            chain = world.chains.get(id)
+            return _changed("chain", id, None if chain is None else chain.token, token)
+        case PlanOpen(plan_id):
+            run = world.plans.get(plan_id)
+            return None if run is None else f"plan {plan_id} was committed as run {run}"
+        case RunFree(run):
+            return f"run {run} was committed by another writer" if run in world.runs else None
+    assert_never(requirement)
+
+
+def _changed(kind: str, name: str, now: int | None, then: int | None) -> str | None:
+    if now == then:
+        return None
+    if now is None:
+        return f"{kind} {name} is gone"
+    if then is None:
+        return f"{kind} {name} was made by entry {now}"
+    return f"{kind} {name} was changed by entry {now}"
+
+
+def _counted(name: str, now: int | None, then: int) -> str | None:
+    if now == then:
+        return None
+    return f"source {name} is gone" if now is None else f"source {name} has {now} arrivals now"

@@ -1,0 +1,197 @@
+"""Updates: all that a log entry may do to a workspace, as one closed union.
+
+The meaning of each stands in `slacktide.store.fold`; the tag that names it on disk stands in
+`slacktide.store.serde` and outlives renames of the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from slacktide.store.arrivals import Arrival
+from slacktide.store.record import Chain, FunctionRecord, Json, Segment
+
+
+@dataclass(frozen=True, slots=True)
+class CreateWorkspace:
+    """The first update of entry 0, and of no other."""
+
+    settings: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class AddSource:
+    """A new source without arrivals."""
+
+    name: str
+    kind: str
+    arguments: Mapping[str, Json]
+    schema: tuple[Mapping[str, Json], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DropSource:
+    """Remove a source, its mirror and all states that were made from it."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptArrivals:
+    """Append versions to a source."""
+
+    source: str
+    arrivals: Sequence[Arrival]
+
+
+@dataclass(frozen=True, slots=True)
+class SkipArrival:
+    """Leave one version of a source out for good."""
+
+    source: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class HoldSource:
+    """Stop a source, or let it go on."""
+
+    source: str
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MarkComplete:
+    """Say that all data of a source up to a point has come."""
+
+    source: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResetSource:
+    """Forget the history of a source, and with it its mirror and all states made from it.
+
+    Answers made from it stay readable, with `versions` None: the next refresh makes them anew.
+    """
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddFunction:
+    """A new function."""
+
+    function: FunctionRecord
+
+
+@dataclass(frozen=True, slots=True)
+class DropFunction:
+    """Remove a function."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddView:
+    """A new view without an answer."""
+
+    name: str
+    sql: str
+    settings: Mapping[str, Json]
+    conf: Mapping[str, Json]
+    definition: Mapping[str, Json]
+    reasons: tuple[Json, ...] = ()
+    states: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceView:
+    """Another definition for a view; its old answer goes away."""
+
+    name: str
+    sql: str
+    settings: Mapping[str, Json]
+    conf: Mapping[str, Json]
+    definition: Mapping[str, Json]
+    reasons: tuple[Json, ...] = ()
+    states: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DropView:
+    """Remove a view and its answer; its states stay until they are dropped."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PauseView:
+    """Take a view out of refreshes, or in again. A refresh under way is not disturbed."""
+
+    name: str
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetChain:
+    """Write a chain, in place of one that is there; its token is set by the store."""
+
+    chain: Chain
+
+
+@dataclass(frozen=True, slots=True)
+class ExtendChain:
+    """Append a segment to a chain."""
+
+    id: str
+    segment: Segment
+
+
+@dataclass(frozen=True, slots=True)
+class DropChain:
+    """Remove a chain."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AdvanceView:
+    """Say how far the answer of a view has come, and by which run."""
+
+    view: str
+    versions: Mapping[str, int]
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRun:
+    """Record a run and the plan it executed."""
+
+    run: int
+    plan_id: str
+    report: Mapping[str, Json]
+
+
+Update = (
+    CreateWorkspace
+    | AddSource
+    | DropSource
+    | AcceptArrivals
+    | SkipArrival
+    | HoldSource
+    | MarkComplete
+    | ResetSource
+    | AddFunction
+    | DropFunction
+    | AddView
+    | ReplaceView
+    | DropView
+    | PauseView
+    | SetChain
+    | ExtendChain
+    | DropChain
+    | AdvanceView
+    | RecordRun
+)

@@ -1,0 +1,51 @@
+"""The world: everything that the log says up to one entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from slacktide.store.record import Chain, FunctionRecord, Json, RunRecord, Source, ViewRecord
+
+
+def _nothing() -> MappingProxyType[str, Json]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A folded log; immutable, so that a reader keeps what it has seen.
+
+    Attributes:
+        number: the last entry folded; -1 before the first.
+        plans: the run that committed each plan.
+    """
+
+    number: int = -1
+    settings: Mapping[str, Json] = field(default_factory=_nothing)
+    sources: Mapping[str, Source] = field(default_factory=_nothing)
+    views: Mapping[str, ViewRecord] = field(default_factory=_nothing)
+    functions: Mapping[str, FunctionRecord] = field(default_factory=_nothing)
+    chains: Mapping[str, Chain] = field(default_factory=_nothing)
+    runs: Mapping[int, RunRecord] = field(default_factory=lambda: MappingProxyType({}))
+    plans: Mapping[str, int] = field(default_factory=_nothing)
+
+    @property
+    def next_run(self) -> int:
+        """A run number that is not taken."""
+        return max(self.runs, default=0) + 1
+
+    def relation(self, name: str) -> str | None:
+        """Name what takes a name among sources and views, in the way Spark compares names."""
+        folded = name.casefold()
+        for kind, known in (("source", self.sources), ("view", self.views)):
+            for other in known:
+                if other.casefold() == folded:
+                    return f"{kind} {other}"
+        return None
+
+    def function(self, name: str) -> str | None:
+        """Name what takes a name among functions, in the way Spark compares names."""
+        folded = name.casefold()
+        return next((f"function {f}" for f in self.functions if f.casefold() == folded), None)

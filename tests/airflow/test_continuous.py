@@ -1,0 +1,48 @@
+"""A file lands, and a real Airflow brings the view up to date: sensor, plan, spark-submit, commit."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.harness.airflow_standalone import DAG
+
+pytestmark = pytest.mark.airflow
+
+
+def attempts(shop, run_id):
+    tasks = shop.airflow.api.tasks(DAG, run_id)
+    return {task["task_id"]: (task["state"], task["try_number"]) for task in tasks}
+
+
+def test_the_variable_alone_is_enough_for_a_first_answer(running_shop, spark):
+    first = min(running_shop.seen)
+    report = running_shop.airflow.api.xcom(DAG, first, "cycle.refresh", map_index=0)
+    assert report["views"]["revenue"]["method"] == "full"
+    assert report["views"]["revenue"]["reasons"] == ["FIRST_RUN"]
+
+
+def test_an_arrival_becomes_an_answer(running_shop, spark):
+    running_shop.land(20)
+    run_id, report = running_shop.next_report()
+    assert {task: state for task, (state, _) in attempts(running_shop, run_id).items()} == {
+        "await": "success",
+        "cycle.plan": "success",
+        "cycle.refresh": "success",
+        "cycle.record": "success",
+    }
+    assert report["views"]["revenue"]["method"] == "incremental"
+    assert running_shop.answer(spark) == running_shop.expected()
+
+    plan = running_shop.airflow.api.xcom(DAG, run_id, "cycle.plan", map_index=0)
+    assert plan["plan_id"] == report["plan_id"]
+    assert len(plan["summary"]) == 3
+    assert not plan["empty"]
+
+
+def test_a_killed_driver_is_tried_again_and_the_answer_is_right(running_shop, spark):
+    running_shop.land(20)
+    plan_id = running_shop.kill_driver()
+    run_id, report = running_shop.next_report()
+    assert attempts(running_shop, run_id)["cycle.refresh"] == ("success", 2)
+    assert report["plan_id"] == plan_id
+    assert running_shop.answer(spark) == running_shop.expected()

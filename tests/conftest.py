@@ -1,0 +1,78 @@
+"""What all tests share: the tiers, the property-test profiles and the one Spark session."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import hypothesis
+import pytest
+
+from tests.harness.airflow_standalone import running_shop, shop  # noqa: F401 - fixtures
+from tools.machine import JAVA_ADVICE, find_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TIERS = ("unit", "spark", "airflow", "ui")
+SECONDS = {"spark": 300, "airflow": 600, "ui": 600}
+
+hypothesis.settings.register_profile(
+    "fast", max_examples=50, deadline=None, derandomize="CI" in os.environ
+)
+hypothesis.settings.register_profile("thorough", max_examples=2000, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Make a test without a tier a unit test, and give the slow tiers their time limits."""
+    for item in items:
+        tiers = [tier for tier in TIERS if item.get_closest_marker(tier)]
+        if not tiers:
+            item.add_marker(pytest.mark.unit)
+        seconds = max((SECONDS.get(tier, 0) for tier in tiers), default=0)
+        if seconds and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(seconds))
+
+
+@pytest.fixture(scope="session")
+def java_home() -> str:
+    """The Java that Spark runs on; without one the Spark tests cannot run, and say so."""
+    home = find_java(os.environ)
+    if home is None:
+        pytest.fail(JAVA_ADVICE, pytrace=False)
+    return str(home)
+
+
+@pytest.fixture(scope="session")
+def spark(java_home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One local session for the whole run; tests leave no configuration or view behind in it."""
+    from pyspark.sql import SparkSession
+
+    place = tmp_path_factory.mktemp("spark")
+    settings: dict[str, bool | float | int | str | None] = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "2g",
+        "spark.default.parallelism": "2",
+        "spark.local.dir": str(place / "local"),
+        "spark.sql.codegen.cache.maxEntries": "10000",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(place / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={place}",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_HOME", java_home)
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        builder = SparkSession.builder.master("local[2]").appName("slacktide-tests")
+        session = builder.config(map=settings).getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+        yield session
+        session.stop()

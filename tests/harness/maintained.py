@@ -1,0 +1,76 @@
+"""One view over a world in memory, carried from batch to batch through the planner's own door."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from slacktide.algebra.relation import Rel
+from slacktide.algebra.tree import sources
+from slacktide.algebra.view import ReadView
+from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.program.reference.operators import (
+    Bag,
+    Outcome,
+    consolidate,
+    run_program,
+)
+from slacktide.program.reference.relations import evaluate
+from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag
+from tests.harness.plans import Case
+
+VIEW = "v"
+
+
+class Maintained:
+    """The view of a case; every plan goes through its stored form before it is run."""
+
+    def __init__(self, case: Case) -> None:
+        self.relation: Rel = case.relation
+        self.read = ReadView(
+            relation=case.relation, outputs=case.relation.columns, sources=sources(case.relation)
+        )
+        self.world = MemoryWorld(
+            {source.name: MemorySource(source.names) for source in case.sources},
+            {VIEW: case.relation},
+        )
+        self.versions: dict[str, int] = {}
+        self.states: dict[str, dict[str, int]] = {}
+
+    def arrive(self, batch: Mapping[str, Bag]) -> None:
+        """Let changes arrive; a source that the batch does not name has none."""
+        for name, bag in batch.items():
+            self.world.sources[name].arrivals.append(bag)
+
+    def plan(self, policy: str = "auto", share: float = 0.0) -> ViewPlan:
+        """Plan the next run."""
+        now = self.world.versions()
+        end = {name: now[name] for name in self.read.sources}
+        situation = Situation(self.versions, end, share, self.states, policy, 1)
+        plan = plan_view(VIEW, self.read, situation)
+        return ViewPlan.from_dict(json.loads(json.dumps(plan.to_dict())))
+
+    def run(self, plan: ViewPlan) -> Outcome:
+        """Run a plan by the reference interpreter and keep what it wrote."""
+        outcome = Outcome()
+        if plan.program is not None:
+            self.world.start, self.world.end = plan.start, plan.end
+            outcome = run_program(plan.program, self.world)
+            self.world.accept(outcome)
+            for chain in outcome.saved:
+                self.states[chain] = dict(plan.end)
+        self.versions = dict(plan.end)
+        return outcome
+
+    def refresh(self, policy: str = "auto", share: float = 0.0) -> ViewPlan:
+        """Plan and run, and compare answer and published changes with batch evaluation."""
+        plan = self.plan(policy, share)
+        before = consolidate(self.world.answers.get(VIEW, []))
+        outcome = self.run(plan)
+        changes = outcome.published[VIEW].changes if outcome.published else []
+        expected = as_bag(evaluate(self.relation, self.world.tables()))
+        assert same_bag(self.world.answers[VIEW], expected), plan.method
+        assert same_bag([*before, *changes], expected), "changes do not lead to the answer"
+        assert len(consolidate(changes)) == len(changes), "changes are not consolidated"
+        return plan

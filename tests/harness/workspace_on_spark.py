@@ -1,0 +1,160 @@
+"""A small workspace on disk in which the Spark executor runs programs, as a refresh does."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from slacktide.algebra.relation import Columns
+from slacktide.algebra.sql import relation_sql
+from slacktide.algebra.tree import sources
+from slacktide.algebra.types import decimal_of
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.program.reference.operators import Bag
+from slacktide.spark.task import Query, Task
+from slacktide.store import update as u
+from slacktide.store.arrivals import Arrival, PinnedFile
+from slacktide.store.record import Chain, Segment
+from slacktide.store.store import Store
+from tests.harness.objects import TickingClock
+from tests.harness.plans import Case, SourceShape
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ARROW: dict[str, pa.DataType] = {
+    "INT": pa.int32(),
+    "BIGINT": pa.int64(),
+    "DOUBLE": pa.float64(),
+    "STRING": pa.string(),
+    "DATE": pa.date32(),
+    "BOOLEAN": pa.bool_(),
+}
+Rows = list[tuple[Any, ...]]
+
+
+def arrow_type(data_type: str) -> pa.DataType:
+    """The type of a column in a Parquet file."""
+    shape = decimal_of(data_type)
+    return pa.decimal128(*shape) if shape else ARROW[data_type]
+
+
+@dataclasses.dataclass
+class Written:
+    """What one run wrote: rows of every chain, of the answer and of its changes."""
+
+    chains: dict[str, Rows]
+    answer: Rows
+    changes: Rows
+
+
+class SparkWorkspace:
+    """The sources of a case with their arrivals as Parquet files, and what runs wrote."""
+
+    def __init__(self, spark: SparkSession, root: Path, case: Case, *, view: str) -> None:
+        self._spark = spark
+        self._root = root
+        self._case = case
+        self._view = view
+        self._runs = 0
+        self.store = Store.create(str(root / "workspace"), settings={}, clock=TickingClock())
+        self.store.commit([_add_source(shape) for shape in case.sources])
+
+    def arrive(self, batch: Mapping[str, Bag]) -> None:
+        """Write each source's changes as one file of a change feed and accept it."""
+        updates: list[u.Update] = []
+        for shape in self._case.sources:
+            if shape.name in batch:
+                version = self.store.world().sources[shape.name].version + 1
+                path = self._root / f"{shape.name}-{version}.parquet"
+                pq.write_table(_feed(shape, batch[shape.name]), path)
+                size = path.stat().st_size
+                pin = PinnedFile(str(path), size, "0")
+                arrival = Arrival((pin,), len(batch[shape.name]), size, "2026-01-01T00:00:00Z")
+                updates.append(u.AcceptArrivals(shape.name, [arrival]))
+        if updates:
+            self.store.commit(updates)
+
+    def run(self, plan: ViewPlan) -> Written:
+        """Execute a plan's program and commit what it wrote."""
+        from slacktide.spark.executor import Executor
+
+        assert plan.program is not None
+        self._runs += 1
+        task = Task(
+            self._view,
+            plan.program,
+            start=plan.start,
+            end=plan.end,
+            scopes={},
+            query=self._query(plan),
+        )
+        world = self.store.world()
+        now = TickingClock()()
+        attempt = f"run-{self._runs}"
+        outcome = Executor(self._spark, self.store, world, attempt=attempt, now=now).run(task)
+        assert outcome.answer is not None
+        assert outcome.changes is not None
+        written = {
+            **outcome.chains,
+            f"views/{self._view}": (outcome.answer, outcome.answer_is_base),
+        }
+        self.store.commit([_chain(chain, *segment) for chain, segment in written.items()])
+        return Written(
+            {chain: self._rows(segment) for chain, (segment, _) in outcome.chains.items()},
+            self._rows(outcome.answer),
+            self._rows(outcome.changes),
+        )
+
+    def schema(self, chain: str) -> list[pa.DataType] | None:
+        """The types in the newest file of a chain; None where it has no file."""
+        record = self.store.world().chains[chain]
+        segments = [*filter(None, [record.base]), *record.segments]
+        files = [file for segment in segments for file in segment.files]
+        return pq.read_schema(self.store.path(files[-1].path)).types if files else None
+
+    def _query(self, plan: ViewPlan) -> Query:
+        tables = {name: name for name in sources(self._case.relation)}
+        sql = relation_sql(self._case.relation, tables)
+        return Query(sql=sql, views={}, sources=tuple(tables), conf={}, clock=False)
+
+    def _rows(self, segment: Segment) -> Rows:
+        found: Rows = []
+        for file in segment.files:
+            table = pq.read_table(self.store.path(file.path), partitioning=None)
+            found.extend(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        assert len(found) == segment.rows
+        return found
+
+
+def _chain(chain: str, segment: Segment, is_base: bool) -> u.Update:
+    stamped = dataclasses.replace(segment, run=1)
+    return u.SetChain(Chain(chain, (), stamped)) if is_base else u.ExtendChain(chain, stamped)
+
+
+def _add_source(shape: SourceShape) -> u.AddSource:
+    schema = tuple(
+        {"name": name, "type": data_type, "nullable": True} for name, data_type, _ in shape.columns
+    )
+    return u.AddSource(shape.name, "change-feed", {"format": "parquet"}, schema)
+
+
+def _feed(shape: SourceShape, bag: Bag) -> pa.Table:
+    signed = [(*row, "insert" if count > 0 else "delete") for row, count in bag]
+    fields = [(name, arrow_type(data_type)) for name, data_type, _ in shape.columns]
+    schema = pa.schema([*fields, ("_change_type", pa.string())])
+    columns = [
+        pa.array([row[place] for row in signed], field.type) for place, field in enumerate(schema)
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def types_of(columns: Columns, *, is_bag: bool) -> Sequence[pa.DataType]:
+    """The types that a chain of these columns has in its files."""
+    found = [arrow_type(column.type) for column in columns]
+    return [*found, pa.int64()] if is_bag else found

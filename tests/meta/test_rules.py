@@ -1,0 +1,55 @@
+"""Every rule says what it is, under one name, and is tested by that name."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+
+import pytest
+
+from slacktide.optimizer.rule import DeltaRule
+from slacktide.optimizer.rules import RULES
+from tests.meta.tree import PROVIDER, ROOT, sources
+
+FOLDER = PROVIDER / "optimizer" / "rules"
+
+
+def constants() -> dict[str, DeltaRule]:
+    """Every rule that a module of rules defines, by the name of its constant."""
+    found: dict[str, DeltaRule] = {}
+    for path in sources(FOLDER):
+        if path.name != "__init__.py":
+            module = importlib.import_module(f"slacktide.optimizer.rules.{path.stem}")
+            found |= {
+                key: value for key, value in vars(module).items() if isinstance(value, DeltaRule)
+            }
+    return found
+
+
+def test_every_rule_is_in_the_list_once() -> None:
+    assert Counter(rule.name for rule in RULES) == Counter(
+        rule.name for rule in constants().values()
+    )
+
+
+@pytest.mark.parametrize(("constant", "rule"), sorted(constants().items()))
+def test_is_called_like_its_constant(constant: str, rule: DeltaRule) -> None:
+    assert rule.name == constant.lower()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_says_its_identity_and_where_it_comes_from(rule: DeltaRule) -> None:
+    assert "=" in rule.identity
+    assert rule.source
+
+
+def test_one_rule_at_most_for_a_relation() -> None:
+    assert [kind for kind, n in Counter(rule.node for rule in RULES).items() if n > 1] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_is_tested_by_name(rule: DeltaRule) -> None:
+    words = (rule.name, rule.name.upper())
+    files = [path for name in ("unit", "specs") for path in (ROOT / "tests" / name).rglob("*.*")]
+    texts = [f"{p.stem} {p.read_text(encoding='utf-8')}" for p in files if p.suffix != ".pyc"]
+    assert any(word in text for text in texts for word in words), f"no test names {rule.name}"

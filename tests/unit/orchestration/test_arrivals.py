@@ -1,0 +1,184 @@
+"""The one decision behind sensor and trigger, and the trigger itself."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slacktide.errors import StorageError, UnknownObjectError
+from slacktide.orchestration import arrivals, trigger
+from slacktide.orchestration.arrivals import Sight, decide, judge
+from slacktide.orchestration.trigger import DeltaArrivalTrigger
+from slacktide.orchestration.variable import WorkspaceConfig
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+PATIENCE = timedelta(minutes=10)
+SHOP = WorkspaceConfig(
+    "shop", root="/x", declarations={"sources": {"orders": {}}, "views": {"revenue": {}}}
+)
+
+
+def status(version=1, views=("revenue",), sources=("orders",)):
+    return {
+        "sources": {name: {"version": version} for name in sources},
+        "views": {name: {"versions": {"orders": version}} for name in views},
+    }
+
+
+def step(sight, memory, minutes=0):
+    return decide([sight], memory, now=NOW + timedelta(minutes=minutes), patience=PATIENCE)
+
+
+def test_an_arrival_calls():
+    sight = judge(SHOP, status(), {"orders": 2})
+    assert sight.calls
+    assert sight.reason == "arrived 2 of orders"
+    assert step(sight, {}).ready == ("shop",)
+
+
+def test_nothing_new_does_not_call():
+    assert step(judge(SHOP, status(), {}), {}).ready == ()
+
+
+def test_what_is_declared_and_not_there_calls():
+    sight = judge(SHOP, status(views=()), {})
+    assert sight.reason == "view revenue declared and not there yet"
+    assert judge(SHOP, status(sources=(), views=()), {}).reason.startswith(
+        "source orders, view revenue"
+    )
+
+
+def test_the_same_sight_waits_for_patience_and_then_calls_again():
+    sight = judge(SHOP, status(), {"orders": 1})
+    memory = step(sight, {}).memory
+    assert step(sight, memory, minutes=9).ready == ()
+    again = step(sight, memory, minutes=10)
+    assert again.ready == ("shop",)
+    assert step(sight, again.memory, minutes=19).ready == ()
+
+
+def test_whatever_moves_calls_at_once():
+    memory = step(judge(SHOP, status(), {"orders": 1}), {}).memory
+    for moved in (
+        judge(SHOP, status(version=2), {"orders": 1}),
+        judge(SHOP, status(), {"orders": 2}),
+        judge(SHOP, status(views=()), {"orders": 1}),
+        judge(WorkspaceConfig("shop", root="/y"), status(), {"orders": 1}),
+    ):
+        assert step(moved, memory, minutes=1).ready == ("shop",)
+
+
+def test_one_workspace_does_not_hide_another():
+    busy, quiet = Sight("a", True, "r", "m"), Sight("b", False, "", "m")
+    first = decide([busy, quiet], {}, now=NOW, patience=PATIENCE)
+    assert first.ready == ("a",)
+    woken = Sight("b", True, "r", "n")
+    second = decide([busy, woken], first.memory, now=NOW, patience=PATIENCE)
+    assert second.ready == ("b",)
+    assert set(second.memory) == {"a", "b"}
+
+
+sights = st.lists(
+    st.builds(Sight, st.sampled_from("abc"), st.booleans(), st.just("r"), st.sampled_from("xyz")),
+    unique_by=lambda sight: sight.workspace,
+)
+
+
+@given(sights, sights)
+def test_decisions_are_sound_whatever_is_seen(first, second):
+    before = decide(first, {}, now=NOW, patience=PATIENCE)
+    assert set(before.ready) == {sight.workspace for sight in first if sight.calls}
+    memory = json.loads(json.dumps(before.memory))
+    soon = decide(second, memory, now=NOW + timedelta(minutes=1), patience=PATIENCE)
+    late = decide(second, memory, now=NOW + timedelta(hours=1), patience=PATIENCE)
+    assert set(soon.ready) <= set(late.ready) == {s.workspace for s in second if s.calls}
+    assert all(
+        memory[name]["mark"] != soon.memory[name]["mark"] for name in soon.ready if name in memory
+    )
+
+
+GIVEN = {
+    "workspaces": ["shop"],
+    "slacktide_conn_id": None,
+    "variable": "other",
+    "poll_interval": 3.0,
+    "patience": 60.0,
+    "memory": {"shop": {"mark": "ab", "at": "2026-11-21T12:00:00Z"}},
+    "deadline": "2099-01-01T00:00:00Z",
+}
+
+
+@pytest.mark.parametrize("given_", [{}, GIVEN], ids=["defaults", "all"])
+def test_a_trigger_survives_being_stored(given_):
+    path, kwargs = DeltaArrivalTrigger(**given_).serialize()
+    module, _, name = path.rpartition(".")
+    again = getattr(importlib.import_module(module), name)(**json.loads(json.dumps(kwargs)))
+    assert again.serialize() == (path, kwargs)
+    assert {name: kwargs[name] for name in given_} == given_
+
+
+def fire(**given_):
+    async def first():
+        events = [event async for event in DeltaArrivalTrigger(poll_interval=0, **given_).run()]
+        assert len(events) == 1
+        return json.loads(json.dumps(events[0].payload))
+
+    return asyncio.run(first(), debug=True)
+
+
+class Looks:
+    """Stands for `Watch`: every look gives, or raises, the next of a list."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    def __call__(self, *_):
+        return self
+
+    def look(self):
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def test_the_trigger_fires_when_something_calls(monkeypatch):
+    quiet, busy = Sight("shop", False, "", "m"), Sight("shop", True, "arrived", "n")
+    monkeypatch.setattr(trigger, "Watch", Looks([quiet], [quiet], [busy]))
+    event = fire()
+    assert (event["status"], event["ready"], event["reasons"]) == (
+        "ready",
+        ["shop"],
+        ["shop: arrived"],
+    )
+    assert event["memory"]["shop"]["mark"] == "n"
+
+
+def test_the_trigger_looks_again_after_the_store_failed(monkeypatch):
+    busy = Sight("shop", True, "arrived", "n")
+    monkeypatch.setattr(trigger, "Watch", Looks(StorageError("no answer"), [busy]))
+    assert fire()["status"] == "ready"
+
+
+def test_the_trigger_ends_with_an_event_whatever_happens(monkeypatch):
+    monkeypatch.setattr(trigger, "Watch", Looks(UnknownObjectError("no workspace shop")))
+    assert fire() == {"status": "error", "message": "UNKNOWN_OBJECT: no workspace shop"}
+    monkeypatch.setattr(trigger, "Watch", Looks(RuntimeError("defect")))
+    assert fire() == {"status": "error", "message": "RuntimeError: defect"}
+    assert fire(deadline="2020-01-01T00:00:00Z")["status"] == "timeout"
+
+
+def test_a_broken_workspace_calls_so_that_its_run_shows_why(monkeypatch):
+    def fail(config):
+        raise UnknownObjectError("nothing there", hint="make it")
+
+    monkeypatch.setattr(arrivals, "open_workspace", fail)
+    sight = arrivals.observe(SHOP)
+    assert sight.calls
+    assert sight.reason == "UNKNOWN_OBJECT: nothing there (make it)"

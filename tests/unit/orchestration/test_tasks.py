@@ -1,0 +1,233 @@
+"""The tasks on a real workspace, as far as they go without Spark."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from airflow.sdk.exceptions import AirflowFailException, AirflowSensorTimeout, TaskDeferred
+
+from slacktide.engine.workspace import Workspace
+from slacktide.orchestration.hook import SlacktideHook
+from slacktide.orchestration.plan_operator import SlacktidePlanOperator
+from slacktide.orchestration.refresh_operator import SlacktideRefreshOperator
+from slacktide.orchestration.sensor import MEMORY_KEY, DeltaArrivalSensor
+
+
+class TaskInstance:
+    """The part of a task instance that hands values on; XCom lives in a dict."""
+
+    def __init__(self, xcoms=None):
+        self.xcoms = dict(xcoms or {})
+
+    def xcom_push(self, key, value):
+        self.xcoms[key] = json.loads(json.dumps(value))
+
+    def xcom_pull(self, *, task_ids, key, include_prior_dates):
+        return self.xcoms.get(key)
+
+
+def within(ti, **more) -> Any:
+    """Give the part of a task's context that ours use."""
+    return {"ti": ti, **more}
+
+
+@pytest.fixture
+def landing(tmp_path):
+    folder = tmp_path / "orders"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def variable(tmp_path, landing, monkeypatch):
+    """The Variable declares a shop with one source and one view; nothing else exists."""
+    document = {
+        "workspaces": {
+            "shop": {
+                "conn_id": "slacktide_shop",
+                "spark_conn_id": "spark_nowhere",
+                "sources": {"orders": {"kind": "files", "path": str(landing), "format": "parquet"}},
+                "views": {
+                    "revenue": {"sql": "SELECT region, SUM(amount) AS r FROM orders GROUP BY 1"}
+                },
+            }
+        }
+    }
+    root = tmp_path / "workspace"
+    connection = {"conn_type": "slacktide", "host": str(root)}
+    monkeypatch.setenv("AIRFLOW_CONN_SLACKTIDE_SHOP", json.dumps(connection))
+    monkeypatch.setenv("AIRFLOW_VAR_SLACKTIDE", json.dumps(document))
+    land(landing, 1)
+    return root
+
+
+def land(landing, number):
+    table = pa.table({"region": ["n", "s"], "amount": pa.array([number, 2], pa.int64())})
+    pq.write_table(table, landing / f"{number}.parquet")
+
+
+def plan(**given):
+    return SlacktidePlanOperator(task_id="plan", **given).execute(within(TaskInstance()))
+
+
+def test_planning_makes_what_only_the_variable_knows(variable):
+    result = plan(workspace="shop")
+    assert result["workspace"] == "shop"
+    assert len(result["summary"]) == 3
+    assert not result["empty"]
+    assert result["plan_id"] in result["summary"][0]
+    status = Workspace.open(str(variable)).status().to_dict()
+    assert status["sources"]["orders"]["version"] == 1
+    assert len(json.dumps(result)) < 48 * 1024
+
+
+def test_the_only_workspace_needs_no_name(variable):
+    assert plan()["workspace"] == "shop"
+
+
+def test_planning_without_declarations_makes_nothing(variable, monkeypatch):
+    with pytest.raises(AirflowFailException, match="WORKSPACE_MISSING"):
+        plan(slacktide_conn_id="slacktide_shop")
+    assert not variable.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "other",
+            None,
+            "UNKNOWN_OBJECT: Variable slacktide has no workspace 'other' (it has shop)",
+        ),
+        ("shop", "{}", "INVALID_SETTING: Variable slacktide: 'workspaces' is a required property"),
+    ],
+)
+def test_what_the_user_must_change_is_not_retried(variable, monkeypatch, name, text, message):
+    if text is not None:
+        monkeypatch.setenv("AIRFLOW_VAR_SLACKTIDE", text)
+    with pytest.raises(AirflowFailException) as caught:
+        plan(workspace=name)
+    assert message in str(caught.value)
+
+
+def sensor(**given):
+    return DeltaArrivalSensor(task_id="await", **given)
+
+
+def test_a_shop_that_does_not_exist_yet_calls(variable):
+    ti = TaskInstance()
+    result = sensor().poke(within(ti))
+    assert (result.is_done, result.xcom_value) == (True, ["shop"])
+    assert set(ti.xcoms[MEMORY_KEY]) == {"shop"}
+    assert not variable.exists()
+
+
+@pytest.mark.parametrize("given", [{}, {"workspaces": ["shop"]}])
+def test_the_same_sight_does_not_call_twice(variable, given):
+    ti = TaskInstance()
+    assert sensor(**given).poke(within(ti)).is_done
+    assert not sensor(**given).poke(within(ti)).is_done
+    assert sensor(patience=0, **given).poke(within(ti)).is_done
+
+
+def test_an_arrival_calls_again(variable, landing):
+    plan()
+    ti = TaskInstance()
+    assert sensor().poke(within(ti)).is_done
+    assert not sensor().poke(within(ti)).is_done
+    land(landing, 2)
+    assert sensor().poke(within(ti)).is_done
+
+
+def test_looking_writes_nothing(variable, landing):
+    plan()
+    land(landing, 2)
+    before = sorted(str(path) for path in variable.rglob("*"))
+    assert sensor(patience=0).poke(within(TaskInstance())).is_done
+    assert sorted(str(path) for path in variable.rglob("*")) == before
+
+
+def test_deferred_or_not_the_result_is_the_same(variable):
+    quick = sensor(deferrable=True).execute(within(TaskInstance()))
+    slow = sensor(deferrable=False).execute(within(TaskInstance()))
+    assert quick == slow == ["shop"]
+
+
+def test_nothing_to_do_is_waited_for_in_the_triggerer(variable):
+    ti = TaskInstance()
+    assert sensor().poke(within(ti)).is_done
+    with pytest.raises(TaskDeferred) as caught:
+        sensor(deferrable=True, timeout=60, poke_interval=7).execute(within(ti))
+    _, kwargs = caught.value.trigger.serialize()
+    assert kwargs["poll_interval"] == 7
+    assert kwargs["memory"] == ti.xcoms[MEMORY_KEY]
+    assert caught.value.method_name == "execute_complete"
+    assert caught.value.timeout > timedelta(seconds=60)
+    json.dumps(kwargs)
+
+
+def test_every_event_of_the_trigger_has_its_end(variable):
+    ti = TaskInstance()
+    ready = {"status": "ready", "ready": ["shop"], "reasons": ["r"], "memory": {"shop": {}}}
+    assert sensor().execute_complete(within(ti), ready) == ["shop"]
+    assert ti.xcoms[MEMORY_KEY] == {"shop": {}}
+    with pytest.raises(AirflowSensorTimeout, match="nothing"):
+        sensor().execute_complete(within(ti), {"status": "timeout", "message": "nothing"})
+    with pytest.raises(AirflowFailException, match="wrong"):
+        sensor().execute_complete(within(ti), {"status": "error", "message": "wrong"})
+    with pytest.raises(AirflowFailException):
+        sensor().execute_complete(within(ti), None)
+
+
+def test_a_wrong_variable_ends_the_sensor(variable, monkeypatch):
+    monkeypatch.setenv("AIRFLOW_VAR_SLACKTIDE", "[]")
+    with pytest.raises(AirflowFailException, match="Variable slacktide"):
+        sensor().poke(within(TaskInstance()))
+
+
+def refresh(**given):
+    operator = SlacktideRefreshOperator(task_id="refresh", **given)
+    return operator.execute(within(TaskInstance(), outlet_events={}))
+
+
+def test_a_missing_spark_connection_is_an_error_and_never_yarn(variable):
+    with pytest.raises(AirflowFailException) as caught:
+        refresh(plan=plan())
+    assert "Spark connection spark_nowhere is not defined" in str(caught.value)
+
+
+def test_an_empty_plan_needs_no_spark(variable):
+    result = {**plan(), "empty": True}
+    report = refresh(plan=result)
+    assert report == {"run": None, "plan_id": result["plan_id"], "method": "unchanged", "views": {}}
+
+
+def test_the_hook_opens_the_workspace_and_says_what_is_wrong(variable, monkeypatch):
+    hook = SlacktideHook("slacktide_shop")
+    assert hook.test_connection()[0] is False
+    plan()
+    assert hook.get_conn().root
+    assert hook.test_connection()[0] is True
+    monkeypatch.setenv("AIRFLOW_CONN_SLACKTIDE_SHOP", '{"conn_type": "http", "host": "x"}')
+    assert "is of type 'http'" in hook.test_connection()[1]
+    monkeypatch.setenv("AIRFLOW_CONN_SLACKTIDE_SHOP", '{"conn_type": "slacktide"}')
+    assert "names no workspace" in hook.test_connection()[1]
+    assert "is not defined" in SlacktideHook("slacktide_none").test_connection()[1]
+
+
+def test_the_extra_of_the_connection_is_the_storage_options(monkeypatch):
+    connection = {
+        "conn_type": "slacktide",
+        "host": "s3://lake/shop",
+        "extra": {"region": "eu", "allow_http": True, "nothing": None},
+    }
+    monkeypatch.setenv("AIRFLOW_CONN_LAKE", json.dumps(connection))
+    assert SlacktideHook("lake").address() == (
+        "s3://lake/shop",
+        {"region": "eu", "allow_http": "true"},
+    )

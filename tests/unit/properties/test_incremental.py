@@ -1,0 +1,28 @@
+"""The programs that the planner derives give what batch evaluation gives, after every batch."""
+
+from __future__ import annotations
+
+import hypothesis
+import pytest
+from hypothesis import strategies as st
+
+from slacktide.algebra.textual import to_text
+from tests.harness.maintained import Maintained
+from tests.harness.plans import cases
+
+SHARDS = 8
+EXAMPLES = 250
+DECISIONS = ((("auto", 0.0),) * 6) + (("full", 0.0), ("auto", 0.5))
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+@hypothesis.settings(max_examples=EXAMPLES, suppress_health_check=list(hypothesis.HealthCheck))
+@hypothesis.given(data=st.data())
+def test_every_refresh_equals_batch(shard: int, data: st.DataObject) -> None:
+    case = data.draw(cases())
+    hypothesis.note(to_text(case.relation))
+    maintained = Maintained(case)
+    maintained.refresh()
+    for batch in case.batches:
+        maintained.arrive(batch)
+        maintained.refresh(*data.draw(st.sampled_from(DECISIONS)))

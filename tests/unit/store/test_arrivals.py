@@ -1,0 +1,100 @@
+"""Arrivals in columns read like the tuple of records they stand for."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from slacktide.errors import WorkspaceError
+from slacktide.store import Arrival, Arrivals, PinnedFile
+from slacktide.store.arrivals import Chunk, from_json
+from tests.harness.objects import arrival
+
+PINS = st.builds(
+    PinnedFile,
+    st.text(max_size=5),
+    st.integers(0, 9),
+    st.text(max_size=3),
+    st.none() | st.text(max_size=3),
+    st.none() | st.integers(0, 9),
+)
+RECORDS = st.builds(
+    Arrival,
+    st.lists(PINS, max_size=3).map(tuple),
+    st.none() | st.integers(0, 9),
+    st.integers(0, 9),
+    st.text(max_size=3),
+)
+BATCHES = st.lists(st.lists(RECORDS, max_size=4), max_size=12)
+
+
+@given(BATCHES)
+def test_reads_like_a_tuple(batches: list[list[Arrival]]) -> None:
+    known: tuple[Arrival, ...] = ()
+    columns = Arrivals()
+    for batch in batches:
+        before, columns = columns, columns.appended(batch)
+        assert tuple(before) == known, "the older sequence changed"
+        known += tuple(batch)
+    assert len(columns) == len(known)
+    assert tuple(columns) == known == columns[:]
+    assert columns == known == tuple(columns[i] for i in range(len(known)))
+    assert columns[-3:] == known[-3:]
+    assert columns.file_count == sum(len(record.files) for record in known)
+    pins = [(v, file) for v, record in enumerate(known, 1) for file in record.files]
+    assert list(columns.pins()) == pins
+    assert list(columns.paths()) == [(file.path, version) for version, file in pins]
+    assert from_json(columns.to_json(), "here") == known
+
+
+def test_few_chunks_hold_many_arrivals() -> None:
+    columns = Arrivals()
+    for i in range(1000):
+        columns = columns.appended([arrival(str(i))])
+    assert len(columns.chunks) <= 10
+    assert columns[617].files[0].path == "/in/617 0"
+
+
+def test_two_futures_of_one_past() -> None:
+    past = Arrivals.of([arrival("a")])
+    left, right = past.appended([arrival("b")]), past.appended([arrival("c")])
+    assert (left[1], right[1], len(past)) == (arrival("b"), arrival("c"), 1)
+    assert left != right
+    assert left != "text"
+
+
+@pytest.mark.parametrize("index", [1, -2])
+def test_an_arrival_that_is_not_there(index: int) -> None:
+    with pytest.raises(IndexError):
+        Arrivals.of([arrival("a")])[index]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"path": None},
+        {"path": ["x"]},
+        {"files": ["2"]},
+        {"files": [-1]},
+        {"accepted": []},
+    ],
+)
+def test_columns_that_do_not_fit(change: dict[str, object]) -> None:
+    columns = Arrivals.of([arrival("a", files=2)]).to_json()
+    with pytest.raises(WorkspaceError, match="entry 7"):
+        from_json({**columns, **change}, "entry 7")
+
+
+@pytest.mark.parametrize("text", [b"{", b"[]", b"{}"])
+def test_a_chunk_that_cannot_be_read(text: bytes) -> None:
+    with pytest.raises(WorkspaceError, match="checkpoint 9"):
+        Arrivals([Chunk(1, 1, text, "checkpoint 9")])[0]
+
+
+def test_a_chunk_with_other_counts() -> None:
+    text = Arrivals.of([arrival("a", files=2)]).chunks[0].text
+    with pytest.raises(WorkspaceError, match="checkpoint 9"):
+        Arrivals([Chunk(1, 3, text, "checkpoint 9")])[0]
+    with pytest.raises(WorkspaceError, match="not columns"):
+        from_json([], "entry 7")

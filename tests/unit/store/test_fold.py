@@ -1,0 +1,224 @@
+"""What each update does to the world, and which worlds it does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from slacktide import store as s
+from slacktide.errors import InvalidNameError, InvariantError
+from slacktide.store.fold import KEPT_REPORTS, STEPS
+from slacktide.store.update import CreateWorkspace
+from tests.harness.objects import arrival, segment
+
+ORDERS = s.AddSource("orders", "files", {"path": "/in"}, ({"name": "a", "type": "INT"},))
+VIEW = s.AddView("q1", "SELECT 1", {"due": "1h"}, {"k": "v"}, {"d": 1}, ("CLOCK",), ("states/x",))
+
+
+def after(*entries: Sequence[s.Update]) -> s.World:
+    """Fold entries after the first one; entry k has number k + 1."""
+    numbered: list[tuple[int, Sequence[s.Update]]] = [(0, [CreateWorkspace({"goal": "cost"})])]
+    return s.fold(s.World(), numbered + list(enumerate(entries, 1)))
+
+
+def test_every_update_has_a_meaning() -> None:
+    assert set(STEPS) == set(get_args(s.Update))
+
+
+def test_the_first_entry_sets_the_settings() -> None:
+    world = after()
+    assert (world.number, dict(world.settings), world.next_run) == (0, {"goal": "cost"}, 1)
+    for number, update in ((1, CreateWorkspace({})), (0, s.DropView("q1"))):
+        with pytest.raises(InvariantError, match=f"entry {number}"):
+            s.apply(s.World(), number, update)
+
+
+def test_entries_follow_each_other() -> None:
+    with pytest.raises(InvariantError, match="entry 2 does not follow entry 0"):
+        s.fold(after(), [(2, [ORDERS])])
+
+
+def test_apply_leaves_the_older_world_as_it_was() -> None:
+    old = after([ORDERS], [s.SetChain(s.Chain("states/x", (), segment(1, orders=0)))])
+    new = s.apply(old, 3, s.AcceptArrivals("orders", [arrival("a")]))
+    assert (old.sources["orders"].version, new.sources["orders"].version) == (0, 1)
+    assert (old.number, new.number) == (2, 3)
+    with pytest.raises(TypeError):
+        old.sources["x"] = old.sources["orders"]  # type: ignore[index]
+
+
+def test_source() -> None:
+    accept = s.AcceptArrivals("orders", [arrival("a"), arrival("b")])
+    marks: list[s.Update] = [s.MarkComplete("orders", day) for day in ("d1", "d2", "d1")]
+    world = after(
+        [ORDERS], [accept, s.SkipArrival("orders", 2), s.HoldSource("orders", held=True), *marks]
+    )
+    source = world.sources["orders"]
+    assert source.arrivals == (arrival("a"), arrival("b"))
+    assert source.skipped == {2}
+    assert (source.held, source.complete) == (True, ("d1", "d2"))
+    assert (source.epoch, source.kind, source.arguments) == (1, "files", {"path": "/in"})
+    assert not s.apply(world, 3, s.HoldSource("orders", held=False)).sources["orders"].held
+
+
+@pytest.mark.parametrize("version", [0, 2])
+def test_skips_only_what_has_come(version: int) -> None:
+    world = after([ORDERS], [s.AcceptArrivals("orders", [arrival("a")])])
+    with pytest.raises(InvariantError, match=f"version {version} of source orders"):
+        s.apply(world, 3, s.SkipArrival("orders", version))
+
+
+def built() -> s.World:
+    """A source, another one, and chains and views made from them."""
+    other = replace(ORDERS, name="lines")
+    chains = [
+        s.Chain("sources/orders", (), segment(1, orders=1)),
+        s.Chain("states/both", (), segment(1, lines=1), (segment(2, orders=1, lines=1),)),
+        s.Chain("states/lines", (), segment(1, lines=1)),
+        s.Chain("views/q1", (), segment(1, orders=1)),
+    ]
+    return after(
+        [ORDERS, other, VIEW, replace(VIEW, name="q2")],
+        [s.AcceptArrivals("orders", [arrival("a")]), s.SkipArrival("orders", 1)],
+        [s.SetChain(chain) for chain in chains],
+        [s.AdvanceView("q1", {"orders": 1}, 1), s.AdvanceView("q2", {"lines": 1}, 1)],
+    )
+
+
+def test_a_reset_forgets_what_was_made_from_the_history() -> None:
+    world = s.apply(built(), 5, s.ResetSource("orders"))
+    source = world.sources["orders"]
+    assert (source.version, source.skipped, source.epoch) == (0, frozenset(), 5)
+    assert set(world.chains) == {"states/lines", "views/q1"}
+    assert (world.views["q1"].versions, world.views["q1"].token) == (None, 5)
+    assert (world.views["q2"].versions, world.views["q2"].token) == ({"lines": 1}, 4)
+
+
+def test_a_source_that_is_dropped_and_added_again_is_another() -> None:
+    world = s.apply(built(), 5, s.DropSource("orders"))
+    assert set(world.chains) == {"states/lines", "views/q1"}
+    again = s.apply(world, 6, ORDERS)
+    assert (again.sources["orders"].version, again.sources["orders"].epoch) == (0, 6)
+
+
+def test_view() -> None:
+    world = after([VIEW], [s.AdvanceView("q1", {"orders": 3}, 7)], [s.PauseView("q1", paused=True)])
+    view = world.views["q1"]
+    assert (view.sql, view.settings, view.conf, view.definition) == (
+        "SELECT 1",
+        {"due": "1h"},
+        {"k": "v"},
+        {"d": 1},
+    )
+    assert (view.reasons, view.states) == (("CLOCK",), ("states/x",))
+    assert (view.versions, view.run, view.paused) == ({"orders": 3}, 7, True)
+    assert view.token == 2, "a pause does not disturb a refresh under way"
+
+
+def test_another_definition_takes_the_answer_away() -> None:
+    paused = s.apply(built(), 5, s.PauseView("q1", paused=True))
+    world = s.apply(paused, 6, s.ReplaceView("q1", "SELECT 2", {}, {}, {}))
+    view = world.views["q1"]
+    assert (view.sql, view.versions, view.run, view.token, view.paused) == (
+        "SELECT 2",
+        None,
+        None,
+        6,
+        True,
+    )
+    assert "views/q1" not in world.chains
+
+
+def test_a_dropped_view_takes_its_answer_along_and_leaves_its_states() -> None:
+    world = s.apply(built(), 5, s.DropView("q1"))
+    assert set(world.views) == {"q2"}
+    assert set(world.chains) == {"sources/orders", "states/both", "states/lines"}
+
+
+def test_chain() -> None:
+    base, more = segment(1, orders=1), segment(2, orders=2)
+    world = after(
+        [s.SetChain(s.Chain("states/x", ({"name": "a"},), base, token=99))],
+        [s.ExtendChain("states/x", more)],
+    )
+    chain = world.chains["states/x"]
+    assert (chain.base, chain.segments, chain.token) == (base, (more,), 2)
+    assert chain.versions == {"orders": 2}
+    assert replace(chain, segments=()).versions == {"orders": 1}
+    assert s.Chain("states/x", (), None).versions is None
+    assert not s.apply(world, 3, s.DropChain("states/x")).chains
+
+
+def test_run() -> None:
+    world = after([s.RecordRun(4, "p", {"views": {}})])
+    assert world.runs == {4: s.RunRecord(4, "p", {"views": {}}, 1)}
+    assert (dict(world.plans), world.next_run) == ({"p": 4}, 5)
+    for update in (s.RecordRun(4, "q", {}), s.RecordRun(5, "p", {})):
+        with pytest.raises(InvariantError, match="recorded already"):
+            s.apply(world, 2, update)
+
+
+def test_old_reports_leave_the_world_but_not_their_runs() -> None:
+    world = after(*([s.RecordRun(n, f"p{n}", {"n": n})] for n in range(1, KEPT_REPORTS + 3)))
+    assert [run for run, record in world.runs.items() if not record.report] == [1, 2]
+    assert world.runs[2].number == 2
+    assert world.runs[3].report == {"n": 3}
+
+
+FUNCTION = s.AddFunction(s.FunctionRecord("price", "m:price", "DOUBLE", {}))
+
+
+def test_function() -> None:
+    world = after([FUNCTION])
+    assert world.functions["price"].target == "m:price"
+    assert not s.apply(world, 2, s.DropFunction("price")).functions
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        replace(ORDERS, name="Orders"),
+        replace(VIEW, name="ORDERS"),
+        replace(ORDERS, name="q1"),
+        replace(VIEW, name="Q1"),
+        s.AddFunction(replace(FUNCTION.function, name="PRICE")),
+    ],
+    ids=str,
+)
+def test_names_are_compared_as_spark_compares_them(update: s.Update) -> None:
+    with pytest.raises(InvariantError, match="but there is"):
+        s.apply(after([ORDERS, VIEW, FUNCTION]), 2, update)
+
+
+@pytest.mark.parametrize("name", ["a b", "a/b", "a'b", "", "1a", "a" * 129])
+@pytest.mark.parametrize("update", [ORDERS, VIEW])
+def test_names_that_no_object_may_have(update: s.AddSource | s.AddView, name: str) -> None:
+    with pytest.raises(InvalidNameError):
+        s.apply(after(), 1, replace(update, name=name))
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        s.DropSource("x"),
+        s.AcceptArrivals("x", []),
+        s.SkipArrival("x", 1),
+        s.HoldSource("x", held=True),
+        s.MarkComplete("x", "d"),
+        s.ResetSource("x"),
+        s.DropFunction("x"),
+        s.ReplaceView("x", "", {}, {}, {}),
+        s.DropView("x"),
+        s.PauseView("x", paused=True),
+        s.ExtendChain("x", segment(1)),
+        s.DropChain("x"),
+        s.AdvanceView("x", {}, 1),
+    ],
+    ids=lambda update: type(update).__name__,
+)
+def test_what_is_not_there_cannot_change(update: s.Update) -> None:
+    with pytest.raises(InvariantError, match=r"x, which is not there"):
+        s.apply(after(), 1, update)

@@ -1,0 +1,129 @@
+"""Objects under a root, and obstore's errors as ours."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slacktide.errors import (
+    InvalidSettingError,
+    StorageError,
+    WorkspaceError,
+    WorkspaceMissingError,
+)
+from slacktide.store import Objects, connect, parse_address
+
+NAMES = ["plain", "a b.txt", "p%20q", "day=2026-01-01/é#x.parquet", 'q"?*[x]{y}~|^`']
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_keeps_any_name_to_the_letter(objects: Objects, name: str) -> None:
+    assert objects.put_if_absent(name, b"one")
+    assert not objects.put_if_absent(name, b"two")
+    assert objects.get(name) == b"one"
+    objects.put(name, b"three")
+    meta = objects.head(name)
+    assert meta is not None
+    assert (meta.path, meta.size) == (name, 5)
+    assert [found.path for found in objects.list("")] == [name]
+    if objects.address.is_local:
+        assert Path(objects.address.child(name).spelling).read_bytes() == b"three"
+    objects.delete([name, name])
+    assert objects.get(name) is None
+    assert objects.head(name) is None
+
+
+def test_lists_a_directory_and_what_is_below(objects: Objects) -> None:
+    for name in ("d/a", "d/e/b", "da", "x"):
+        objects.put(name, b"")
+    assert sorted(meta.path for meta in objects.list("d")) == ["d/a", "d/e/b"]
+    assert list(objects.list("none")) == []
+
+
+def test_reads_many_in_their_order(objects: Objects) -> None:
+    for i in range(40):
+        objects.put(f"k{i}", str(i).encode())
+    found = objects.get_many([f"k{i}" for i in range(41)])
+    assert list(found) == [*(str(i).encode() for i in range(40)), None]
+    assert list(objects.get_many([])) == []
+
+
+def test_a_missing_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(WorkspaceMissingError, match="slacktide init"):
+        connect(parse_address(str(tmp_path / "none")))
+
+
+@pytest.mark.parametrize("create", [True, False])
+@pytest.mark.parametrize("below", ["", "/below"])
+def test_a_file_is_no_root(tmp_path: Path, create: bool, below: str) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(WorkspaceError, match="file"):
+        connect(parse_address(f"{tmp_path}/file{below}"), create=create)
+
+
+def test_a_directory_in_the_way_is_a_failure_of_the_store(tmp_path: Path) -> None:
+    objects = connect(parse_address(str(tmp_path)))
+    objects.put("taken", b"")
+    with pytest.raises(StorageError, match="taken/below"):
+        objects.put("taken/below", b"")
+
+
+def test_options_that_are_not_known_are_named() -> None:
+    with pytest.raises(InvalidSettingError, match="nonsense"):
+        connect(parse_address("s3://bucket/x"), {"nonsense": "1"})
+
+
+def test_options_reach_the_client() -> None:
+    options = {"region": "eu-west-1", "client_options": {"timeout": "1s"}}
+    assert connect(parse_address("s3://bucket/a b"), options).address.path == "a b"
+
+
+NO_ACCESS = """
+import os, sys
+from slacktide.common.clock import system_clock
+from slacktide.errors import WorkspaceError
+from slacktide.store import MarkComplete, Store, connect, parse_address
+if os.geteuid() == 0:
+    os.setuid(65534)
+objects = connect(parse_address(sys.argv[1]))
+for call in (
+    lambda: objects.put_if_absent("log/x", b""),
+    lambda: objects.get("log/secret"),
+    lambda: Store.create(sys.argv[1] + "/below", settings={}, clock=system_clock),
+):
+    try:
+        call()
+    except WorkspaceError as error:
+        print(error)
+"""
+
+
+def test_a_root_without_access_is_told_plainly(tmp_path: Path) -> None:
+    log = tmp_path / "ws" / "log"
+    log.mkdir(parents=True)
+    (log / "secret").write_text("x")
+    (log / "secret").chmod(0)
+    for place in (log, log.parent):
+        place.chmod(0o555)
+    for place in tmp_path.parents:
+        if place != Path(place.root) and place.stat().st_uid == os.geteuid():
+            place.chmod(place.stat().st_mode | 0o011)
+    tmp_path.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-c", NO_ACCESS, str(log.parent)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [
+        f"{log}/x",
+        f"{log}/secret",
+        f"{log.parent}/below",
+    ]
+    assert all("may not be read or written by this user" in line for line in lines)
