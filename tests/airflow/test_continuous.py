@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
+from slacktide.orchestration.refresh_operator import SlacktideRefreshOperator
 from tests.harness.airflow_standalone import DAG
 
 pytestmark = pytest.mark.airflow
+
+
+class Handed:
+    """The part of a task instance that takes what a task hands on."""
+
+    def xcom_push(self, key, value):
+        assert key == "_link_SlacktidePageLink"
+        assert value == "/plugin/slacktide"
 
 
 def attempts(shop, run_id):
@@ -37,6 +49,23 @@ def test_an_arrival_becomes_an_answer(running_shop, spark):
     assert plan["plan_id"] == report["plan_id"]
     assert len(plan["summary"]) == 3
     assert not plan["empty"]
+
+
+def test_a_plan_that_was_executed_is_not_submitted_again(running_shop, monkeypatch):
+    """What clearing the task does: the workspace knows the plan, so Spark is not even needed."""
+    first = min(running_shop.seen)
+    api = running_shop.airflow.api
+    plan = api.xcom(DAG, first, "cycle.plan", map_index=0)
+    connection = {"conn_type": "slacktide", "host": str(running_shop.root)}
+    monkeypatch.setenv("AIRFLOW_CONN_SLACKTIDE_SHOP", json.dumps(connection))
+    operator = SlacktideRefreshOperator(
+        task_id="refresh",
+        plan=plan,
+        slacktide_conn_id="slacktide_shop",
+        spark_conn_id="spark_nowhere",
+    )
+    given: Any = {"ti": Handed()}
+    assert operator.execute(given) == api.xcom(DAG, first, "cycle.refresh", map_index=0)
 
 
 def test_a_killed_driver_is_tried_again_and_the_answer_is_right(running_shop, spark):

@@ -72,7 +72,7 @@ class Shop:
         rows = Workspace.open(str(self.root)).read(spark, "revenue").collect()
         return {row["region"]: (row["revenue"], row["orders"]) for row in rows}
 
-    def next_report(self, timeout: float = 150.0) -> tuple[str, dict[str, Any]]:
+    def next_report(self, timeout: float = 400.0) -> tuple[str, dict[str, Any]]:
         """Wait for a further run of the DAG that refreshed, and give its id and report."""
         found: tuple[str, dict[str, Any]] = self.airflow.wait_until(
             "finished run", self._finished, timeout=timeout
@@ -106,7 +106,7 @@ class Shop:
 
     def kill_driver(self) -> str:
         """Wait for the driver of a refresh, kill it and its JVM, and give its plan."""
-        found: list[psutil.Process] = self.airflow.wait_until("driver", self._driver, timeout=90)
+        found: list[psutil.Process] = self.airflow.wait_until("driver", self._driver, timeout=300)
         arguments = found[0].cmdline()
         for process in found:
             os.kill(process.pid, signal.SIGKILL)
@@ -161,6 +161,7 @@ def shop(java_home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         users={"admin": "admin", "vera": "viewer"},
         env={"JAVA_HOME": java_home},
     )
+    airflow.start(timeout=400)
     with airflow:
         leader = airflow.pid
         assert leader is not None

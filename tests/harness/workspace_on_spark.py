@@ -15,11 +15,11 @@ from slacktide.algebra.sql import relation_sql
 from slacktide.algebra.tree import sources
 from slacktide.algebra.types import decimal_of
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.program.reference.operators import Bag
+from slacktide.program.reference.operators import Bag, Outcome
 from slacktide.spark.task import Query, Task
 from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
-from slacktide.store.record import Chain, Segment
+from slacktide.store.record import Chain, Segment, StoredFile
 from slacktide.store.store import Store
 from tests.harness.objects import TickingClock
 from tests.harness.plans import Case, SourceShape
@@ -110,6 +110,37 @@ class SparkWorkspace:
             self._rows(outcome.answer),
             self._rows(outcome.changes),
         )
+
+    def adopt(self, outcome: Outcome, plan: ViewPlan) -> None:
+        """Take what the reference wrote as if this workspace had written it."""
+        self._runs += 1
+        written = {
+            chain: (saved.columns, [(*row,) for row in saved.data], True, saved.is_base)
+            for chain, saved in outcome.saved.items()
+        }
+        for view, published in outcome.published.items():
+            rows = [(*row, count) for row, count in published.data]
+            written[f"views/{view}"] = (published.columns, rows, False, published.is_base)
+        self.store.commit(
+            [
+                _chain(chain, self._write(chain, columns, rows, is_state, plan), is_base)
+                for chain, (columns, rows, is_state, is_base) in written.items()
+            ]
+        )
+
+    def _write(
+        self, chain: str, columns: Columns, rows: Rows, is_state: bool, plan: ViewPlan
+    ) -> Segment:
+        types = types_of(columns, is_bag=not is_state)
+        names = [f"c{place}" for place in range(len(columns))] + ([] if is_state else ["__m"])
+        relative = f"{chain}/run-{self._runs}/part.parquet"
+        path = Path(self.store.path(relative))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        arrays = [pa.array([row[place] for row in rows], kind) for place, kind in enumerate(types)]
+        pq.write_table(pa.Table.from_arrays(arrays, names=names), path)
+        size = path.stat().st_size
+        files = (StoredFile(relative, size, len(rows)),) if rows else ()
+        return Segment(self._runs, files, len(rows), size, dict(plan.end))
 
     def schema(self, chain: str) -> list[pa.DataType] | None:
         """The types in the newest file of a chain; None where it has no file."""

@@ -70,9 +70,9 @@ def test_the_page_says_what_was_done_and_why(page, running_shop, tmp_path):
 
 def test_it_follows_the_theme_of_airflow(page, running_shop):
     page.goto(f"{running_shop.airflow.url}/plugin/slacktide")
-    frame = page.frame_locator("iframe").locator("html")
     dark = page.evaluate("document.documentElement.classList.contains('dark')")
-    assert frame.get_attribute("data-theme") == ("dark" if dark else "light")
+    theme = "dark" if dark else "light"
+    page.frame_locator("iframe").locator(f"html[data-theme={theme}] table").first.wait_for()
 
 
 def test_it_is_in_the_navigation(page):

@@ -123,7 +123,7 @@ def _day_time(micros: int, first: str, last: str) -> str:
     sign = "-" if micros < 0 else ""
     rest = abs(micros)
     units = _DAY_TIME[_DAY_TIME.index(first) : _DAY_TIME.index(last) + 1]
-    parts = []
+    parts: list[str] = []
     for unit in units:
         count, rest = divmod(rest, _MICROS[unit])
         parts.append(f"{count:02d}" if parts else str(count))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal as OneOf, get_args
+from typing import ClassVar, get_args
+from typing import Literal as OneOf
 
 from slacktide.algebra.scalar import (
     Assignment,

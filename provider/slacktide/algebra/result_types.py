@@ -124,9 +124,15 @@ def _quotient_shape(one: Shape, other: Shape) -> Shape:
     return one[0] - one[1] + other[1] + scale, scale
 
 
+def _remainder_shape(one: Shape, other: Shape) -> Shape:
+    scale = max(one[1], other[1])
+    return min(one[0] - one[1], other[0] - other[1]) + scale, scale
+
+
 _ARITHMETIC: Final[Mapping[str, Callable[[Shape, Shape], Shape]]] = {
     "+": _sum_shape,
     "-": _sum_shape,
     "*": _product_shape,
     "/": _quotient_shape,
+    "%": _remainder_shape,
 }

@@ -46,6 +46,10 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Show what a refresh would do, and why; arrivals are discovered first."""
+    if out is not None and not Path(out).absolute().parent.is_dir():
+        raise InvalidSettingError(
+            f"the plan cannot be written to {out}: there is no such directory", hint="make it first"
+        )
     with progress("planning"):
         made = opened(context).plan(names(views))
     document = made.to_dict()
@@ -68,7 +72,7 @@ def show_plan(made: Plan) -> None:
     ]
     rows += [(new.name, "new", "", "created by the run") for new in made.register]
     if rows:
-        show_table(("view", "method", "versions", "why"), rows)
+        show_table(("view", "method", "versions", "why"), rows, firm={"method"})
     if made.is_empty:
         say("nothing to do" if rows else "no views yet: slacktide view add --help")
 
@@ -157,7 +161,7 @@ def show_report(report: Mapping[str, Any]) -> None:
                 why,
             )
         )
-    show_table(("view", "method", "rows read", "rows out", "CPU s", "why"), rows)
+    show_table(("view", "method", "rows read", "rows out", "CPU s", "why"), rows, firm={"method"})
 
 
 def _failure(error: Mapping[str, str]) -> str:

@@ -6,22 +6,20 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
-from slacktide.cli.access import AsJson, Views, names, spark_session
-from slacktide.cli.scoreboard import Scoreboard
-from slacktide.cli.screen import emit, progress, say, sentences
-from slacktide.cli.showcase import VIEWS, Showcase, tide
+from slacktide.cli.access import AsJson, Views, names
+from slacktide.cli.demo_airflow import run_with_airflow
+from slacktide.cli.demo_here import run_here
+from slacktide.cli.screen import emit, say
+from slacktide.cli.showcase import VIEWS, Showcase
 from slacktide.errors import InvalidSettingError
-
-if TYPE_CHECKING:
-    from slacktide.engine.workspace import Workspace
 
 _TERMINATED = 143
 
@@ -46,8 +44,6 @@ def demo(
         showcase = Showcase(root, scale, names(views) or VIEWS)
         tell = _quiet if as_json else say
         if airflow:
-            from slacktide.cli.demo_airflow import run_with_airflow
-
             board = run_with_airflow(showcase, arrivals, tell, wait=not as_json)
         else:
             board = run_here(showcase, arrivals, tell)
@@ -59,76 +55,6 @@ def demo(
             tell(f"the workspace is kept: slacktide --workspace {showcase.workspace} status")
     if not board.equal:
         raise typer.Exit(1)
-
-
-def run_here(showcase: Showcase, arrivals: int, tell: Any) -> Scoreboard:
-    """Run the demo in this process."""
-    from slacktide.engine.workspace import Workspace
-
-    tell(f"TPC-H at scale {showcase.scale:g} lands in {showcase.landing}, as eight change feeds.")
-    with progress("generating data"):
-        showcase.generate()
-    workspace = Workspace.create(str(showcase.workspace))
-    for name, declaration in showcase.sources().items():
-        workspace.add_source(name, **declaration)
-    board = Scoreboard()
-    with spark_session("demo", conf=scratch(showcase.root)) as spark:
-        _add_views(workspace, spark, showcase, tell)
-        tell("The first refresh answers every view in full, and saves what later ones need.")
-        with progress("first refresh"):
-            workspace.refresh(spark)
-        for number in range(1, arrivals + 1):
-            announce(showcase, number, tell)
-            with progress("refreshing"):
-                report = workspace.refresh(spark).to_dict()
-            tell(f"  refreshed: {methods(report)}")
-            with progress("batch runs, to compare"):
-                verification = workspace.verify(spark).to_dict()
-            tell(f"  compared with batch: {compared(verification)}")
-            board.add(report, verification)
-    return board
-
-
-def _add_views(workspace: Workspace, spark: Any, showcase: Showcase, tell: Any) -> None:
-    tell(f"Spark reads {len(showcase.views)} views:")
-    for name, text in showcase.queries().items():
-        with progress(f"reading {name}"):
-            view = workspace.add_view(spark, name, text)
-        why = sentences(view.reasons)
-        tell(f"  {name:4} {'is recomputed: ' + why if why else 'is incremental'}")
-
-
-def announce(showcase: Showcase, number: int, tell: Any) -> None:
-    """Let an arrival land, and say what it is."""
-    coming = tide(number)
-    with progress("changes land"):
-        batch = showcase.land(number)
-    rows = sum(batch.rows.values())
-    tell(f"Arrival {number}, {coming.nature}: {coming.words} ({rows:,} rows).")
-
-
-def methods(report: Mapping[str, Any]) -> str:
-    """Say which views a run refreshed by which method."""
-    found: dict[str, list[str]] = {}
-    for name, view in report["views"].items():
-        found.setdefault(view["method"], []).append(name)
-    return "; ".join(f"{method} {', '.join(views)}" for method, views in found.items()) or "nothing"
-
-
-def compared(verification: Mapping[str, Any]) -> str:
-    """Say in a few words how the answers compare."""
-    different = [name for name, view in verification["views"].items() if not view["equal"]]
-    if different:
-        return f"DIFFERENT: {', '.join(different)}"
-    return f"all {len(verification['views'])} answers are equal"
-
-
-def scratch(root: Path) -> dict[str, str]:
-    """Keep what Spark writes for itself inside the folder of the demo."""
-    return {
-        "spark.local.dir": str(root / "spark"),
-        "spark.sql.warehouse.dir": str(root / "warehouse"),
-    }
 
 
 @contextmanager

@@ -6,12 +6,12 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slacktide.cli.access import spark_session
-from slacktide.cli.demo import announce, compared, methods, scratch
+from slacktide.cli.narration import Tell, announce, compared, landing, methods
 from slacktide.cli.scoreboard import Scoreboard
 from slacktide.cli.screen import progress
 from slacktide.errors import ExecutionError, SetupError, WorkspaceMissingError
@@ -25,16 +25,13 @@ DAG = "slacktide_continuous"
 _WORKSPACE = "tpch"
 _CONNECTION = "slacktide_tpch"
 _PATIENCE = 240.0
-Tell = Callable[[str], None]
 
 
 def run_with_airflow(showcase: Showcase, arrivals: int, tell: Tell, *, wait: bool) -> Scoreboard:
     """Run the demo through Airflow, print its table and, in a terminal, wait for Ctrl-C."""
     from slacktide.orchestration.standalone import LocalAirflow
 
-    tell(f"TPC-H at scale {showcase.scale:g} lands in {showcase.landing}, as eight change feeds.")
-    with progress("generating data"):
-        showcase.generate()
+    landing(showcase, tell)
     airflow = LocalAirflow(
         home=showcase.root / "airflow",
         dags=_dags(showcase.root / "dags"),
@@ -69,7 +66,7 @@ def variable(showcase: Showcase) -> dict[str, Any]:
                 "conn_id": _CONNECTION,
                 "sources": showcase.sources(),
                 "views": views,
-                "spark": {"conf": {"spark.sql.shuffle.partitions": "4", **scratch(showcase.root)}},
+                "spark": {"conf": {"spark.sql.shuffle.partitions": "4", **showcase.spark_conf()}},
             }
         }
     }
@@ -126,7 +123,7 @@ def _compare(
     tell: Tell,
 ) -> None:
     with (
-        spark_session("demo", conf=scratch(showcase.root)) as spark,
+        spark_session("demo", conf=showcase.spark_conf()) as spark,
         progress("batch runs, to compare"),
     ):
         verification = workspace.verify(spark).to_dict()

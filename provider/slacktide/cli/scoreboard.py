@@ -80,15 +80,15 @@ class Scoreboard:
                 name,
                 _methods(score.methods),
                 _against(score.rows, score.rows_full, "{:,.0f}"),
-                _against(score.cpu, score.cpu_full, "{:.1f}"),
+                _against(score.cpu, score.cpu_full, "{:.1f} s"),
                 "yes" if score.equal else "NO",
                 sentences(score.reasons),
             )
             for name, score in self.scores.items()
         ]
-        heads = ("view", "method", "rows read", "CPU s", "equal", "why")
-        show_table(heads, rows, right={"rows read", "CPU s"})
-        say("rows read and CPU: the refreshes, of what batch runs over the same data took")
+        heads = ("view", "method", "rows read", "CPU", "equal", "why")
+        show_table(heads, rows, right={"rows read", "CPU"}, firm={"method", "equal"})
+        say("rows read, CPU: of all refreshes, against batch runs over the same data")
         say("equal: the answer is the batch answer, row by row, after every arrival")
 
 
@@ -100,11 +100,13 @@ def _sum(left: Number | None, right: Number | None) -> Number | None:
 def _methods(methods: Mapping[str, int]) -> str:
     if len(methods) == 1:
         return next(iter(methods))
-    return ", ".join(f"{count} {method}" for method, count in methods.items())
+    return "\n".join(f"{count} {method}" for method, count in methods.items())
 
 
 def _against(mine: float | None, full: float | None, form: str) -> str:
     if mine is None or full is None:
         return "unknown"
-    share = f" {mine / full:.0%}" if full else ""
-    return f"{form.format(mine)} of {form.format(full)}{share}"
+    if not full:
+        return form.format(mine)
+    share = 100 * mine / full
+    return f"{share:.{1 if share < 10 else 0}f}% of {form.format(full)}"

@@ -42,6 +42,7 @@ def show_table(
     rows: Iterable[Sequence[object]],
     *,
     right: Collection[str] | None = None,
+    firm: Collection[str] = (),
 ) -> None:
     """Print a table whose long texts wrap inside their cells.
 
@@ -49,15 +50,16 @@ def show_table(
         columns: the heads.
         rows: the values of each row.
         right: the columns that stand right and never wrap; those of numbers alone if not given.
+        firm: other columns that never wrap, besides the first.
     """
     values = [list(row) for row in rows]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for place, name in enumerate(columns):
         numeric = all(_is_number(row[place]) for row in values) if right is None else name in right
         table.add_column(
             Text(name),
             justify="right" if numeric else "left",
-            no_wrap=numeric or place == 0,
+            no_wrap=numeric or place == 0 or name in firm,
             overflow="fold",
         )
     for row in values:

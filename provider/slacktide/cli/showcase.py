@@ -113,3 +113,10 @@ class Showcase:
 
         parameters = workable_parameters(self.scale)
         return {name: query(name, **parameters[name]) for name in self.views}
+
+    def spark_conf(self) -> dict[str, str]:
+        """Keep what Spark writes for itself inside the folder of the demo."""
+        return {
+            "spark.local.dir": str(self.root / "spark"),
+            "spark.sql.warehouse.dir": str(self.root / "warehouse"),
+        }

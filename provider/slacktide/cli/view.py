@@ -192,7 +192,7 @@ def show_views(found: dict[str, dict[str, Any]]) -> None:
         )
         for name, entry in sorted(found.items())
     ]
-    show_table(("view", "is", "kept", "run", "behind", "why"), rows)
+    show_table(("view", "is", "kept", "run", "behind", "why"), rows, firm={"is", "kept"})
 
 
 @views.command("drop")

@@ -21,8 +21,7 @@ from slacktide.store.record import FunctionRecord, Source, ViewRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
+    from slacktide.spark.handles import SparkSession
     from slacktide.store.store import Store
 
 

@@ -24,7 +24,7 @@ from slacktide.store import update as u
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from slacktide.spark.handles import SparkSession
 
 POLICIES = ("auto", "incremental", "full")
 SETTINGS = ("due", "goal", "state_budget", "policy", "paused")
@@ -80,13 +80,20 @@ def draft_view(
         QueryError: the text does not parse or resolve.
         UnsupportedQueryError: the policy is ``incremental`` and the view cannot be.
     """
-    from slacktide.spark.reader import read_view  # noqa: PLC0415 - needs pyspark
+    from slacktide.spark.functions import register_functions
+    from slacktide.spark.reader import read_view
 
     check_name("view", name)
     checked = check_settings(name, settings)
     texts = {other: text for other, text in all_texts(world).items() if other != name}
     schemas = {source.name: source.schema for source in world.sources.values()}
-    view = read_view(spark, sql, schemas, views=texts)
+    view = read_view(
+        spark,
+        sql,
+        schemas,
+        views=texts,
+        prepare=lambda session: register_functions(session, world.functions.values()),
+    )
     if not view.sources:
         raise QueryError(
             f"view {name} reads no source",

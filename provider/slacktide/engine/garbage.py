@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import parse_instant
 from slacktide.store import update as u
+from slacktide.store.objects import ObjectMeta
 from slacktide.store.record import Chain, Segment
 from slacktide.store.world import World
 
@@ -60,7 +61,7 @@ def collect(store: Store, world: World, now: datetime, grace: timedelta = GRACE)
     dead = [
         file
         for folder in FOLDERS
-        for file in store.list_files(folder, hidden=True)
+        for file in store.list_objects(folder)
         if file.path not in named and _is_old(file, now - grace)
     ]
     store.delete(file.path for file in dead)
@@ -74,5 +75,5 @@ def _all_segments(world: World) -> Iterator[Segment]:
         yield from chain.segments
 
 
-def _is_old(file: Any, limit: datetime) -> bool:
+def _is_old(file: ObjectMeta, limit: datetime) -> bool:
     return parse_instant(file.modified) < limit

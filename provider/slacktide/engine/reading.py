@@ -15,8 +15,7 @@ from slacktide.spark.working import working_session
 from slacktide.store.record import Chain, Segment, ViewRecord
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
+    from slacktide.spark.handles import DataFrame, SparkSession
     from slacktide.store.store import Store
     from slacktide.store.world import World
 
@@ -50,7 +49,7 @@ def read_answer(
     return tables.frame_for(spark, sql)
 
 
-def read_changes(  # noqa: PLR0913 - a range of runs of a view of a world for a session
+def read_changes(
     store: Store,
     world: World,
     spark: SparkSession,

@@ -3,50 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat, parse_instant
 from slacktide.common.reasons import Reason
-from slacktide.engine.definitions import ViewDraft, draft_view
+from slacktide.engine.committing import requirements, updates
+from slacktide.engine.definitions import draft_view
 from slacktide.engine.expansion import all_texts, query_of, views_below
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import is_mirror_due, make_plan, plan_first
-from slacktide.engine.reports import Report, ViewReport
+from slacktide.engine.reporting import unchanged_report, view_report
+from slacktide.engine.reports import Report
 from slacktide.engine.sources.pins import check_pins
+from slacktide.engine.work import Work
 from slacktide.errors import CommitConflictError, InvariantError, SlacktideError, SourceError
 from slacktide.optimizer.api import snapshot_sources, state_sources
 from slacktide.optimizer.mirror import mirror_program
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.spark.task import Outcome, Query, Task
+from slacktide.spark.task import Outcome, Task
 from slacktide.store import requirement as q
 from slacktide.store import update as u
-from slacktide.store.record import Chain, Segment, ViewRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from slacktide.spark.executor import Executor
+    from slacktide.spark.handles import SparkSession
     from slacktide.store.store import Store
 
 _COMMITS = 5
-
-
-@dataclass(slots=True)
-class _Work:
-    """One view of the run: what is known of it, its plan, and what came of it."""
-
-    name: str
-    sql: str
-    view: ReadView
-    plan: ViewPlan
-    query: Query
-    record: ViewRecord | None
-    draft: ViewDraft | None = None
-    outcome: Outcome | None = None
-    error: SlacktideError | None = None
 
 
 class Refresh:
@@ -95,7 +81,7 @@ class Refresh:
         return self._execute(world, plan, started)
 
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
-        from slacktide.spark.executor import Executor  # noqa: PLC0415 - needs pyspark
+        from slacktide.spark.executor import Executor
 
         works = [self._known(world, view) for view in plan.views] + self._new(world, plan)
         mirrors = {**_new_mirrors(world, works), **plan.mirrors}
@@ -119,14 +105,14 @@ class Refresh:
         run = world.plans.get(plan_id)
         return None if run is None else Report.from_dict(self._store.report(run))
 
-    def _known(self, world: World, plan: ViewPlan) -> _Work:
+    def _known(self, world: World, plan: ViewPlan) -> Work:
         record = world.views[plan.view]
         view = ReadView.from_dict(record.definition)
         query = query_of(record.sql, view, views_below(world, record))
-        return _Work(plan.view, record.sql, view, plan, query, record)
+        return Work(plan.view, record.sql, view, plan, query, record)
 
-    def _new(self, world: World, plan: Plan) -> list[_Work]:
-        works: list[_Work] = []
+    def _new(self, world: World, plan: Plan) -> list[Work]:
+        works: list[Work] = []
         for item in plan.register:
             if item.name in world.views:
                 continue
@@ -134,10 +120,10 @@ class Refresh:
             ends = {name: plan.versions.get(name, 0) for name in world.sources}
             first = plan_first(item.name, draft.view, draft.policy, ends)
             query = query_of(item.sql, draft.view, {n: all_texts(world)[n] for n in draft.below})
-            works.append(_Work(item.name, item.sql, draft.view, first, query, None, draft))
+            works.append(Work(item.name, item.sql, draft.view, first, query, None, draft))
         return works
 
-    def _check_pins(self, world: World, works: Sequence[_Work]) -> None:
+    def _check_pins(self, world: World, works: Sequence[Work]) -> None:
         oldest: dict[str, int] = {}
         newest: dict[str, int] = {}
         for work in works:
@@ -175,7 +161,7 @@ class Refresh:
             )
         return written
 
-    def _work(self, executor: Executor, work: _Work) -> None:
+    def _work(self, executor: Executor, work: Work) -> None:
         if work.plan.program is None:
             return
         scopes = state_sources(work.view)
@@ -193,11 +179,11 @@ class Refresh:
         self,
         world: World,
         plan: Plan,
-        works: Sequence[_Work],
+        works: Sequence[Work],
         mirrors: Mapping[str, Outcome],
         started: str,
     ) -> Report:
-        requirements = _requirements(world, plan, works, mirrors)
+        needed = requirements(world, plan, works, mirrors)
         for attempt in range(_COMMITS):
             now = self._store.world()
             done = self._committed(now, plan.plan_id)
@@ -205,12 +191,11 @@ class Refresh:
                 return done
             run = now.next_run
             report = self._report(plan, plan.plan_id, works, run, started)
-            updates = [
-                *_updates(world, works, mirrors, run),
-                u.RecordRun(run, plan.plan_id, report.to_dict()),
-            ]
+            record = u.RecordRun(run, plan.plan_id, report.to_dict())
             try:
-                self._store.commit(updates, [*requirements, q.RunFree(run)])
+                self._store.commit(
+                    [*updates(world, works, mirrors, run), record], [*needed, q.RunFree(run)]
+                )
             except CommitConflictError:
                 if attempt == _COMMITS - 1 or self._store.world().next_run == run:
                     raise
@@ -219,11 +204,11 @@ class Refresh:
         raise InvariantError(f"plan {plan.plan_id} found no free run number")
 
     def _report(
-        self, plan: Plan, plan_id: str, works: Sequence[_Work], run: int | None, started: str
+        self, plan: Plan, plan_id: str, works: Sequence[Work], run: int | None, started: str
     ) -> Report:
-        unchanged = {view.view: _unchanged(view) for view in plan.views}
+        unchanged = {view.view: unchanged_report(view) for view in plan.views}
         worked = {
-            work.name: _view_report(self._store.world(), work)
+            work.name: view_report(self._store.world(), work)
             for work in works
             if work.plan.program is not None
         }
@@ -237,7 +222,7 @@ class Refresh:
         )
 
 
-def _new_mirrors(world: World, works: Sequence[_Work]) -> dict[str, int]:
+def _new_mirrors(world: World, works: Sequence[Work]) -> dict[str, int]:
     """Mirrors that only views of this run's registrations need."""
     return {
         name: work.plan.end[name]
@@ -268,105 +253,3 @@ def _again(world: World, plan: Plan, moved: str) -> Plan:
     reason = Reason("STALE_PLAN", moved)
     views = tuple(replace(view, reasons=(*view.reasons, reason)) for view in fresh.views)
     return replace(fresh, views=views, identity=plan.plan_id)
-
-
-def _requirements(
-    world: World, plan: Plan, works: Sequence[_Work], mirrors: Mapping[str, Outcome]
-) -> list[q.Requirement]:
-    needed: list[q.Requirement] = [q.PlanOpen(plan.plan_id)]
-    sources = {name for work in works for name in work.plan.end} | set(mirrors)
-    needed += [q.SourceIs(name, world.sources[name].epoch) for name in sorted(sources)]
-    for work in works:
-        if work.record is None:
-            needed.append(q.NameFree("view", work.name))
-        elif work.outcome is not None:
-            needed.append(q.ViewIs(work.name, work.record.token))
-    written = {c for w in works if w.outcome is not None for c in w.outcome.chains}
-    written |= {f"sources/{name}" for name in mirrors}
-    for chain in sorted(written):
-        stored = world.chains.get(chain)
-        needed.append(q.ChainIs(chain, None if stored is None else stored.token))
-    return needed
-
-
-def _updates(
-    world: World, works: Sequence[_Work], mirrors: Mapping[str, Outcome], run: int
-) -> list[u.Update]:
-    updates: list[u.Update] = []
-    chains: dict[str, tuple[Segment, bool]] = {}
-    for outcome in mirrors.values():
-        chains.update(outcome.chains)
-    for work in works:
-        if work.outcome is None:
-            continue
-        if work.draft is not None:
-            updates.append(work.draft.update())
-        chains.update(work.outcome.chains)
-        updates.extend(_answer_updates(world, work, work.outcome, run))
-        updates.append(u.AdvanceView(work.name, dict(work.plan.end), run))
-    return [*updates, *(_chain_update(i, s, is_base, run) for i, (s, is_base) in chains.items())]
-
-
-def _answer_updates(world: World, work: _Work, outcome: Outcome, run: int) -> list[u.Update]:
-    if outcome.answer is None or outcome.changes is None:
-        return []
-    history = f"changes/{work.name}"
-    changes = replace(outcome.changes, run=run)
-    first = history not in world.chains
-    return [
-        _chain_update(f"views/{work.name}", outcome.answer, outcome.answer_is_base, run),
-        u.SetChain(Chain(history, (), None, (changes,)))
-        if first
-        else u.ExtendChain(history, changes),
-    ]
-
-
-def _chain_update(chain: str, segment: Segment, is_base: bool, run: int) -> u.Update:  # noqa: FBT001
-    stamped = replace(segment, run=run)
-    if is_base:
-        return u.SetChain(Chain(chain, (), stamped))
-    return u.ExtendChain(chain, stamped)
-
-
-def _unchanged(plan: ViewPlan) -> ViewReport:
-    return ViewReport(
-        "unchanged", tuple(str(reason) for reason in plan.reasons), versions=dict(plan.end)
-    )
-
-
-def _view_report(world: World, work: _Work) -> ViewReport:
-    reasons = tuple(str(reason) for reason in work.plan.reasons)
-    rows = _rows(world, work.plan.end)
-    if work.outcome is None:
-        error = None if work.error is None else work.error.to_dict()
-        return ViewReport("failed", reasons, error=error, versions=dict(work.plan.start), rows=rows)
-    written = work.outcome.chains
-    state_bytes = sum(
-        _bytes_after(world, chain, written.get(chain)) for chain in state_sources(work.view)
-    )
-    return ViewReport(
-        method=work.plan.method,
-        reasons=reasons,
-        actual=work.outcome.cost.to_dict(),
-        state_bytes=state_bytes,
-        versions=dict(work.plan.end),
-        rows=rows,
-    )
-
-
-def _bytes_after(world: World, chain: str, written: tuple[Segment, bool] | None) -> int:
-    stored = world.chains.get(chain)
-    if written is not None and (written[1] or stored is None):
-        return written[0].bytes
-    held = [] if stored is None else [*filter(None, [stored.base]), *stored.segments]
-    return sum(segment.bytes for segment in held) + (written[0].bytes if written else 0)
-
-
-def _rows(world: World, versions: Mapping[str, int]) -> int | None:
-    total = 0
-    for name, version in versions.items():
-        for arrival in world.sources[name].arrivals[:version]:
-            if arrival.rows is None:
-                return None
-            total += arrival.rows
-    return total

@@ -103,11 +103,11 @@ def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
 
 
 def _consumed(world: World, source: str) -> list[int]:
-    found = []
-    for view in world.views.values():
-        if source in ReadView.from_dict(view.definition).sources:
-            found.append((view.versions or {}).get(source, 0))
-    return found
+    return [
+        (view.versions or {}).get(source, 0)
+        for view in world.views.values()
+        if source in ReadView.from_dict(view.definition).sources
+    ]
 
 
 def _view(world: World, record: ViewRecord, reports: Mapping[int, Report]) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
+    from slacktide.spark.handles import SparkSession
     from slacktide.store.store import Store
 
 TOLERANCE = 1e-9
@@ -89,7 +88,7 @@ class Verifier:
         return Verification({r.name: self._one(r) for r in records if r.versions})
 
     def _one(self, record: ViewRecord) -> ViewVerification:
-        from slacktide.spark.comparison import Comparison  # noqa: PLC0415 - needs pyspark
+        from slacktide.spark.comparison import Comparison
 
         view = ReadView.from_dict(record.definition)
         query = query_of(record.sql, view, views_below(self._world, record))

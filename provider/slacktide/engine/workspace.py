@@ -23,7 +23,7 @@ from slacktide.store.record import FunctionRecord, Source, ViewRecord
 from slacktide.store.store import Store, random_token
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from slacktide.spark.handles import DataFrame, SparkSession
 
 
 class Workspace:
@@ -235,7 +235,7 @@ class Workspace:
 
     def read(self, spark: SparkSession, view: str, *, run: int | None = None) -> DataFrame:
         """The answer of a view, now or as of a run."""
-        from slacktide.engine.reading import read_answer  # noqa: PLC0415 - needs pyspark
+        from slacktide.engine.reading import read_answer
 
         return read_answer(self._store, self._store.world(), spark, view, run)
 
@@ -243,7 +243,7 @@ class Workspace:
         self, spark: SparkSession, view: str, *, since: int, until: int | None = None
     ) -> DataFrame:
         """The changes of an answer after run `since`, with _change_type and _commit_version."""
-        from slacktide.engine.reading import read_changes  # noqa: PLC0415 - needs pyspark
+        from slacktide.engine.reading import read_changes
 
         return read_changes(self._store, self._store.world(), spark, view, since, until)
 

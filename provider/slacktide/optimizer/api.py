@@ -15,8 +15,8 @@ from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild
 from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.states import chain_of
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
+from slacktide.optimizer.states import chain_of
 from slacktide.program.operator import Program, ReadSnapshot, ReadState, Save
 
 LARGEST_SHARE = 0.1

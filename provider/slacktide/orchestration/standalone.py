@@ -52,8 +52,9 @@ class LocalAirflow:
     _api: AirflowApi | None = field(default=None, init=False, repr=False)
 
     def __enter__(self) -> Self:
-        """Start, and wait until it is healthy."""
-        self.start()
+        """Start, unless that was done, and wait until it is healthy."""
+        if self._process is None:
+            self.start()
         return self
 
     def __exit__(

@@ -9,7 +9,8 @@ without ``__m``: their hidden row count is a column of its own. (`architecture.m
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal as OneOf
+from typing import ClassVar
+from typing import Literal as OneOf
 
 from slacktide.algebra.relation import Columns, Rel, Relation
 from slacktide.algebra.scalar import Assignment, Column, Scalar

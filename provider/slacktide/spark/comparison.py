@@ -13,6 +13,7 @@ from slacktide.spark.bags import consolidate_sql
 from slacktide.spark.compile import stored_type
 from slacktide.spark.cost import Cost
 from slacktide.spark.failures import translated
+from slacktide.spark.functions import register_functions
 from slacktide.spark.metrics import Meter
 from slacktide.spark.query import query_frame
 from slacktide.spark.tables import Tables
@@ -72,6 +73,7 @@ class Comparison:
             self._session, self._store, self._world, start=versions, end=versions, saved={}
         )
         with translated(f"view {name}"):
+            register_functions(self._session, self._world.functions.values())
             for source in query.sources:
                 tables.alias(source, tables.rows(source))
             batch = query_frame(self._session, query.sql, query.views, now)
@@ -101,7 +103,7 @@ def _materialised(tables: Tables, batch: DataFrame, typed: list[tuple[str, str]]
 
 
 def _schema_difference(view: ReadView, batch: DataFrame) -> str:
-    schema = batch._jdf.schema()  # noqa: SLF001 - types are compared as Spark spells them
+    schema = batch._jdf.schema()
     fields = [schema.apply(i) for i in range(schema.length())]
     found = [(f.name(), f.dataType().sql(), bool(f.nullable())) for f in fields]
     expected = [(column.name, column.type, column.nullable) for column in view.outputs]

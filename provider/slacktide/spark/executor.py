@@ -17,6 +17,7 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.spark.compile import step_sql
 from slacktide.spark.failures import translated
+from slacktide.spark.functions import register_functions
 from slacktide.spark.metrics import Meter
 from slacktide.spark.query import query_frame
 from slacktide.spark.tables import Tables
@@ -162,6 +163,7 @@ class _TaskRun:
         query = self._task.query
         if query is None:
             raise InvariantError(f"{view} has no query")
+        register_functions(self._session, self._executor._world.functions.values())
         for source in query.sources:
             self._tables.alias(source, self._tables.rows(source))
         frame = query_frame(self._session, query.sql, query.views, self._clock(query))

@@ -56,7 +56,7 @@ def leased_session(
 
 def _is_running() -> bool:
     try:
-        from pyspark.sql import SparkSession  # noqa: PLC0415 - Spark is an extra
+        from pyspark.sql import SparkSession
     except ImportError:
         return False
     return SparkSession.getActiveSession() is not None
@@ -65,11 +65,12 @@ def _is_running() -> bool:
 def _started_quietly(stack: ExitStack, app: str, conf: Mapping[str, str] | None) -> SparkSession:
     """Start a session whose Java prints into a file: its lines would tear documents and tables."""
     try:
-        from py4j.protocol import Py4JError  # noqa: PLC0415 - Spark is an extra
-        from pyspark.errors import PySparkException  # noqa: PLC0415 - Spark is an extra
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
     except ImportError:
         return local_session(app, conf=conf)  # says what is missing
-    log = stack.enter_context(tempfile.TemporaryFile())
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the session
+    stack.enter_context(log)
     try:
         with _redirected(log):
             return local_session(app, conf=conf)
@@ -107,8 +108,8 @@ def submitted_session() -> SparkSession:
         SetupError: PySpark is missing in the Python of the driver.
     """
     try:
-        from pyspark.conf import SparkConf  # noqa: PLC0415 - Spark is an extra
-        from pyspark.sql import SparkSession  # noqa: PLC0415 - Spark is an extra
+        from pyspark.conf import SparkConf
+        from pyspark.sql import SparkSession
     except ImportError as missing:
         raise SetupError(
             "PySpark is not installed in the Python of the driver",

@@ -28,15 +28,18 @@ class Meter:
     """
 
     def __init__(self, session: SparkSession) -> None:
-        jvm_session = session._jsparkSession  # noqa: SLF001 - there is no public way to the metrics
+        jvm_session = session._jsparkSession
         self._sql = jvm_session.sharedState().statusStore()
-        self._context = session.sparkContext._jsc.sc()  # noqa: SLF001
+        self._context = session.sparkContext._jsc.sc()
         self._core = self._context.statusStore()
 
     def mark(self) -> int:
-        """The number of executions that Spark knows of by now."""
+        """The number of the newest execution that Spark knows of by now; -1 for none."""
         self._context.listenerBus().waitUntilEmpty()
-        return int(self._sql.executionsCount())
+        kept = int(self._sql.executionsCount())  # Spark keeps the newest thousand
+        if kept == 0:
+            return -1
+        return max(int(each.executionId()) for each in _each(self._sql.executionsList(kept - 1, 1)))
 
     def cost(self, since: int, until: int, labels: Mapping[str, str]) -> Cost:
         """Sum what the executions between two marks cost.
@@ -47,11 +50,15 @@ class Meter:
             labels: what is read at an address, to name scans.
         """
         cost = Cost()
-        for execution in _each(self._sql.executionsList(since, max(until - since, 0))):
+        for number in range(since + 1, until + 1):
+            found = self._sql.execution(number)
+            if found.isEmpty():
+                continue
+            execution = found.get()
             cost.jobs += int(execution.jobs().size())
             for stage in _each(execution.stages().toSeq()):
                 self._add_stage(cost, stage)
-            self._add_nodes(cost, int(execution.executionId()), labels)
+            self._add_nodes(cost, number, labels)
         return cost
 
     def _add_stage(self, cost: Cost, stage_id: int) -> None:

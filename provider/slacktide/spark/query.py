@@ -28,7 +28,7 @@ def query_frame(
 
 
 def _at(session: SparkSession, frame: DataFrame, now: datetime) -> DataFrame:
-    from pyspark.sql import DataFrame  # noqa: PLC0415 - the class is needed, not its type
+    from pyspark.sql import DataFrame
 
     jvm: Any = session._jvm
     rule = getattr(
@@ -36,11 +36,11 @@ def _at(session: SparkSession, frame: DataFrame, now: datetime) -> DataFrame:
     )
     instant = jvm.java.time.Instant.parse(now.isoformat().replace("+00:00", "Z"))
     truncate = getattr(rule, "applyWithTimestamp$default$3", lambda: None)()
-    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+    plan = frame._jdf.queryExecution().analyzed()
     fixed = (
         rule.applyWithTimestamp(plan, instant)
         if truncate is None
         else rule.applyWithTimestamp(plan, instant, truncate)
     )
     dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
-    return DataFrame(dataset.ofRows(session._jsparkSession, fixed), session)  # noqa: SLF001
+    return DataFrame(dataset.ofRows(session._jsparkSession, fixed), session)

@@ -124,7 +124,7 @@ def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSe
         SetupError: PySpark or Java is missing.
     """
     try:
-        from pyspark.sql import SparkSession  # noqa: PLC0415 - Spark is an extra
+        from pyspark.sql import SparkSession
     except ImportError as missing:
         raise SetupError(
             "PySpark is not installed", hint="pip install 'airflow-provider-slacktide[spark]'"

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.relation import Columns
+from slacktide.algebra.sql import quoted
 from slacktide.program.operator import Moment
 from slacktide.spark.bags import current_rows_sql, rows_sql
-from slacktide.algebra.sql import quoted
 from slacktide.spark.compile import stored_type
 from slacktide.store.address import parse_address
 
@@ -81,7 +81,7 @@ class Tables:
         mirror, mirrored = self._mirror(source, version)
         feed = self._feed(source, mirrored, version)
         typed = [(quoted(c["name"]), c["type"]) for c in record.schema]
-        if record.kind != "change-feed":
+        if all(arrival.deletes == 0 for arrival in record.arrivals[mirrored:version]):
             names = ", ".join(column for column, _ in typed)
             plain = f"SELECT {names} FROM {feed}"
             return self._define(
@@ -117,12 +117,12 @@ class Tables:
 
     def frame_for(self, spark: SparkSession, sql: str) -> DataFrame:
         """A query over these tables as a frame of another session."""
-        from pyspark.sql import DataFrame  # noqa: PLC0415 - the class is needed, not its type
+        from pyspark.sql import DataFrame
 
-        plan = self._session.sql(sql)._jdf.queryExecution().analyzed()  # noqa: SLF001
+        plan = self._session.sql(sql)._jdf.queryExecution().analyzed()
         jvm: Any = spark._jvm
-        dataset = getattr(jvm.org.apache.spark.sql.classic, "Dataset$")  # noqa: SLF001
-        frame = getattr(dataset, "MODULE$").ofRows(spark._jsparkSession, plan)  # noqa: SLF001
+        dataset = getattr(jvm.org.apache.spark.sql.classic, "Dataset$")
+        frame = getattr(dataset, "MODULE$").ofRows(spark._jsparkSession, plan)
         return DataFrame(frame, spark)
 
     def _source(self, name: str) -> Source:
@@ -172,7 +172,7 @@ class Tables:
         return self._define(f"SELECT {names}, {weight} AS __m FROM {table}")
 
     def _name(self, label: str, paths: Sequence[str]) -> None:
-        self.labels.update({path: label for path in paths[:1]})
+        self.labels.update(dict.fromkeys(paths[:1], label))
 
     def _reader(self, record: Source, schema: str, paths: Sequence[str]) -> DataFrame:
         kind = record.arguments.get("format", "parquet")

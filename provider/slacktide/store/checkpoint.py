@@ -224,8 +224,7 @@ class Checkpoints:
             return None
         try:
             where = self._objects.address.child(key).spelling
-            world = decode_checkpoint(data, where, self._objects.get_many)
+            return decode_checkpoint(data, where, self._objects.get_many)
         except SlacktideError as error:
             _logger.warning("checkpoint %d is passed over: %s", number, error)
             return None
-        return world if world.number == number else None

@@ -123,7 +123,7 @@ def _accept(draft: _Draft, _: int, update: u.AcceptArrivals) -> None:
     draft.sources[source.name] = replace(source, arrivals=source.arrivals.appended(update.arrivals))
 
 
-def _skip(draft: _Draft, _: int, update: u.SkipArrival) -> None:
+def _skip(draft: _Draft, number: int, update: u.SkipArrival) -> None:
     source = _known(draft.sources, "source", update.source)
     if not 1 <= update.version <= source.version:
         raise InvariantError(
@@ -131,6 +131,15 @@ def _skip(draft: _Draft, _: int, update: u.SkipArrival) -> None:
             f"which has {source.version}"
         )
     draft.sources[source.name] = replace(source, skipped=source.skipped | {update.version})
+    if _was_taken_in(draft, source.name, update.version):
+        _forget(draft, number, source.name)
+
+
+def _was_taken_in(draft: _Draft, source: str, version: int) -> bool:
+    """Whether an answer, a state or the mirror was made from a version."""
+    vectors = [chain.versions for chain in draft.chains.values()]
+    vectors += [view.versions for view in draft.views.values()]
+    return any((vector or {}).get(source, 0) >= version for vector in vectors)
 
 
 def _hold(draft: _Draft, _: int, update: u.HoldSource) -> None:

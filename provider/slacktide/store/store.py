@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from slacktide.common.clock import Clock, isoformat
@@ -23,7 +23,7 @@ from slacktide.store.checkpoint import EVERY, Checkpoints
 from slacktide.store.entry import Entry, decode_entry, dump_json, encode_entry, load_document
 from slacktide.store.fold import fold
 from slacktide.store.log import Log
-from slacktide.store.objects import Objects, connect
+from slacktide.store.objects import ObjectMeta, Objects, connect
 from slacktide.store.record import Json, StoredFile
 from slacktide.store.requirement import Requirement, obstacle
 from slacktide.store.serde import FORMAT
@@ -289,6 +289,10 @@ class Store:
         files = (StoredFile(meta.path, meta.size) for meta in self._objects.list(prefix))
         kept = (file for file in files if hidden or not _is_hidden(file.path))
         return sorted(kept, key=lambda file: file.path)
+
+    def list_objects(self, prefix: str) -> Iterator[ObjectMeta]:
+        """List everything in a directory that is to be collected, with its modification time."""
+        return self._objects.list(prefix)
 
     def delete(self, relatives: Iterable[str]) -> None:
         """Remove objects; one that is gone already is no error."""

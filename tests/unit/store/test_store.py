@@ -56,6 +56,18 @@ def test_an_answer_lost_while_making_one(objects: s.Objects, clock: TickingClock
     assert made.world().settings == {"a": 1}
 
 
+def test_a_repeated_write_while_making_one(objects: s.Objects, clock: TickingClock) -> None:
+    """Clients of object stores repeat a lost put by themselves, and then find their own object."""
+
+    class Repeating(FaultyObjects):
+        def put_if_absent(self, key: str, data: bytes) -> bool:
+            super().put_if_absent(key, data)
+            return super().put_if_absent(key, data)
+
+    made = s.Store.create("unused", settings={}, clock=clock, objects=Repeating(objects))
+    assert made.commit([s.AddSource("orders", "files", {}, ())]) == 1
+
+
 def test_where_there_is_no_workspace(
     objects: s.Objects, clock: TickingClock, tmp_path: Path
 ) -> None:

@@ -159,8 +159,13 @@ def _orc_type(one: Any) -> tuple[str, bool]:
     if types.is_decimal(arrow):
         return f"DECIMAL({arrow.precision},{arrow.scale})", True
     if types.is_timestamp(arrow):
-        is_plain = metadata.get(_CATALYST) == b"timestamp_ntz"
-        return ("TIMESTAMP_NTZ" if is_plain else "TIMESTAMP"), True
+        return "TIMESTAMP", True
+    # Spark keeps types that ORC does not have as numbers, and notes beside them what they are.
+    noted = metadata.get(_CATALYST, b"").decode()
+    if noted == "timestamp_ntz":
+        return "TIMESTAMP_NTZ", True
+    if noted.startswith("interval"):
+        return noted, False
     name = _ORC.get(str(arrow))
     return (str(arrow), False) if name is None else (name, True)
 

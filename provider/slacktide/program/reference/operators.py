@@ -89,9 +89,8 @@ def run_program(program: o.Program, world: World) -> Outcome:
         columns = step.child.columns
         match step:
             case o.Save():
-                is_state = run.is_state(step.child)
-                data = run.state(step.child) if is_state else run.bag(step.child)
-                outcome.saved[step.chain] = Saved(columns, data, is_state, step.is_base)
+                data = run.any(step.child)
+                outcome.saved[step.chain] = Saved(columns, data, step.child.is_state, step.is_base)
             case o.Publish():
                 outcome.published[step.view] = _publish(step, run.bag(step.child), world)
     return outcome
@@ -149,7 +148,7 @@ class _Run:
     def __init__(self, world: World, outcome: Outcome) -> None:
         self.world = world
         self.outcome = outcome
-        self._done: dict[bytes, tuple[bool, Any]] = {}
+        self._done: dict[bytes, Any] = {}
 
     def compute(self, root: o.Operator) -> None:
         """Compute an operator and all that it reads."""
@@ -157,41 +156,23 @@ class _Run:
             compute = _COMPUTE.get(type(operator))
             if compute is None:
                 raise InvariantError(f"the reference does not know {operator.tag}")
-            self._done[operator.digest] = (self._form(operator), compute(self, operator))
-
-    def _form(self, operator: o.Operator) -> bool:
-        match operator:
-            case o.ReadSaved():
-                return not operator.is_bag
-            case o.Add():
-                forms = {self.is_state(child) for child in operator.children}
-                if len(forms) > 1:
-                    raise InvariantError("a sum has bags and partial aggregates")
-                return True in forms
-            case _:
-                return operator.is_state
-
-    def is_state(self, operator: o.Operator) -> bool:
-        """Whether a computed operator gives partial aggregates instead of a bag."""
-        return self._done[operator.digest][0]
+            self._done[operator.digest] = compute(self, operator)
 
     def bag(self, operator: o.Operator) -> Bag:
         """The bag that a computed operator gives."""
-        is_state, data = self._done[operator.digest]
-        if is_state:
+        if operator.is_state:
             raise InvariantError(f"{operator.tag} gives partial aggregates where a bag is due")
-        return list(data)
+        return list(self._done[operator.digest])
 
     def state(self, operator: o.Operator) -> Rows:
         """The partial aggregates that a computed operator gives."""
-        is_state, data = self._done[operator.digest]
-        if not is_state:
+        if not operator.is_state:
             raise InvariantError(f"{operator.tag} gives a bag where partial aggregates are due")
-        return list(data)
+        return list(self._done[operator.digest])
 
     def any(self, operator: o.Operator) -> Any:
         """What a computed operator gives, in its own form."""
-        return self._done[operator.digest][1]
+        return self._done[operator.digest]
 
 
 def _read_saved(run: _Run, node: o.ReadSaved) -> Data:
@@ -291,7 +272,7 @@ def _touched(run: _Run, node: o.Touched) -> Rows:
 
     of_child, of_by = key_of(node.child.columns), key_of(node.by.columns)
     data = run.any(node.by)
-    by = {of_by(item if run.is_state(node.by) else item[0]) for item in data}
+    by = {of_by(item if node.by.is_state else item[0]) for item in data}
     return [row for row in run.state(node.child) if of_child(row) in by]
 
 

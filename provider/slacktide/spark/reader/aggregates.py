@@ -12,6 +12,7 @@ from slacktide.spark.reader.context import Reading, Scope, Tree, unreadable
 from slacktide.spark.reader.expressions import Expressions
 
 IGNORE_NULLS = " ignore nulls"
+_KNOWN = {"Average": "avg", "Max": "max", "Min": "min", "Sum": "sum"}
 _CHOOSING = {"First": "first", "Last": "last"}
 
 
@@ -29,7 +30,9 @@ def read_aggregate(reader: Expressions, tree: Tree, child: r.Rel, scope: Scope) 
     relation = r.Aggregate(
         child,
         tuple(s.Assignment(names.get(k.column.id, k.column), k.value) for k in keys.values()),
-        tuple(s.Measure(names.get(m.column.id, m.column), m.call) for m in measuring.found.values()),
+        tuple(
+            s.Measure(names.get(m.column.id, m.column), m.call) for m in measuring.found.values()
+        ),
     )
     given = [column.id for column in relation.columns]
     if all(_is_identity(item) for item in finished) and given == [i.column.id for i in finished]:
@@ -119,11 +122,12 @@ def _function(reader: Expressions, tree: Tree, scope: Scope) -> s.Call:
         child = reader.read(fields["child"], scope)
         error = s.Literal(f"{fields['relativeSD']}D", "DOUBLE", nullable=False)
         return s.Call("approx_count_distinct", (child, error), tree["t"], tree["n"])
-    names = reader.reading.functions.get(kind)
-    name = {"Average": "avg"}.get(kind) or (names[0] if names else None)
-    if name is None:
-        raise unreadable(tree)
-    return reader.call(tree, scope, name)
+    known = _KNOWN.get(kind)
+    if known is not None:
+        return reader.call(tree, scope, known)
+    call = reader.call(tree, scope, reader.registered(tree))
+    reader.reading.aggregates.add(call)
+    return call
 
 
 def _count(reader: Expressions, tree: Tree, scope: Scope) -> s.Call:

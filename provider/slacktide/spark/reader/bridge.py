@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import SparkSession
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class Bridge:
@@ -18,9 +19,9 @@ class Bridge:
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
-        self.session: Any = spark._jsparkSession  # noqa: SLF001 - the door that PySpark itself uses
-        self._jvm: Any = spark._jvm  # noqa: SLF001
-        self._gateway: Any = spark.sparkContext._gateway  # noqa: SLF001
+        self.session: Any = spark._jsparkSession
+        self._jvm: Any = spark._jvm
+        self._gateway: Any = spark.sparkContext._gateway
         self._dumper = self._compile()
 
     def _compile(self) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from slacktide.algebra.scalar import Column, Reference
+from slacktide.algebra.scalar import Call, Column, Reference
 from slacktide.common.reasons import Reason
 
 Tree = Mapping[str, Any]
@@ -53,13 +53,16 @@ class Reading:
         functions: names of functions by the class of expression that they make.
         sources: names of sources by the number of their placeholder.
         ids: numbers for new columns.
-        probes: calls by name alone whose spelling is to be proved.
+        named: calls spelled by the registry's name alone, which is to be proved.
+        aggregates: aggregate functions of that kind.
     """
 
     modes: Modes
     functions: Mapping[str, tuple[str, ...]]
     sources: Mapping[int, str]
     ids: count[int] = field(default_factory=lambda: count(1))
+    named: set[Call] = field(default_factory=set)
+    aggregates: set[Call] = field(default_factory=set)
 
     def column(self, name: str, data_type: str, *, nullable: bool) -> Column:
         """Make a column with a new id."""

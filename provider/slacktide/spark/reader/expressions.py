@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from slacktide.algebra.literals import text_sql
+from slacktide.algebra.relation import Rel
 from slacktide.algebra.scalar import (
     Call,
     Case,
@@ -19,8 +21,6 @@ from slacktide.algebra.scalar import (
     Scalar,
     Subquery,
 )
-from slacktide.algebra.relation import Rel
-from slacktide.algebra.literals import text_sql
 from slacktide.spark.reader.constants import literal
 from slacktide.spark.reader.context import Reading, Scope, Tree, UnreadableError, unreadable
 from slacktide.spark.reader.tables import (
@@ -61,14 +61,23 @@ class Expressions:
             return rule(self, tree, scope)
         if kind in TRANSPARENT:
             return self.read(tree["f"]["child"], scope)
-        name = OPERATORS.get(kind) or FUNCTIONS.get(kind) or self._registered(kind)
-        if name is None:
-            raise unreadable(tree)
-        return self.call(tree, scope, name)
+        known = OPERATORS.get(kind) or FUNCTIONS.get(kind)
+        if known is not None:
+            return self.call(tree, scope, known)
+        call = self.call(tree, scope, self.registered(tree))
+        self.reading.named.add(call)
+        return call
 
-    def _registered(self, kind: str) -> str | None:
-        names = self.reading.functions.get(kind)
-        return names[0] if names else None
+    def registered(self, tree: Tree) -> str:
+        """The function that makes a class of expression.
+
+        Raises:
+            UnreadableError: no function of the registry does.
+        """
+        names = self.reading.functions.get(tree["e"])
+        if not names:
+            raise unreadable(tree)
+        return names[0]
 
     def call(self, tree: Tree, scope: Scope, name: str) -> Call:
         """Read a call whose fields are its arguments in order, and modes."""
@@ -216,7 +225,7 @@ def _get_timestamp(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
 
 
 def _rounding(name: str) -> Rule:
-    """floor and ceil to a scale, whose result type is that of the function with two arguments."""
+    """Read FLOOR and CEIL to a scale, whose type is that of the function with two arguments."""
 
     def rule(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
         fields = tree["f"]
@@ -240,10 +249,19 @@ def _invoked(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
     return Call(name, arguments, tree["t"], tree["n"])
 
 
+def _array_insert(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
+    fields = tree["f"]
+    if fields["legacyNegativeIndex"]:
+        raise unreadable(tree, " with legacyNegativeIndex")
+    names = ("srcArrayExpr", "posExpr", "itemExpr")
+    arguments = tuple(reader.read(fields[name], scope) for name in names)
+    return Call("array_insert", arguments, tree["t"], tree["n"])
+
+
 RULES: Mapping[str, Rule] = {
     "Alias": _alias,
     "And": _chain("and"),
-    "ArrayInsert": lambda reader, tree, scope: _array_insert(reader, tree, scope),
+    "ArrayInsert": _array_insert,
     "AttributeReference": _attribute,
     "CaseWhen": _case,
     "Cast": _cast,
@@ -265,12 +283,3 @@ RULES: Mapping[str, Rule] = {
     "ScalarSubquery": _subquery,
     "StaticInvoke": _invoked,
 }
-
-
-def _array_insert(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
-    fields = tree["f"]
-    if fields["legacyNegativeIndex"]:
-        raise unreadable(tree, " with legacyNegativeIndex")
-    names = ("srcArrayExpr", "posExpr", "itemExpr")
-    arguments = tuple(reader.read(fields[name], scope) for name in names)
-    return Call("array_insert", arguments, tree["t"], tree["n"])

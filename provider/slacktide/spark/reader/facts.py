@@ -35,7 +35,9 @@ CHANCE: Final[Mapping[str, str]] = {
 }
 RECURSION: Final = frozenset({"UnionLoop", "UnionLoopRef", "UnresolvedWith"})
 _MOMENTS = r"(?:now|today|tomorrow|yesterday)(?:\s+[\w/+:-]+)?"
-_TYPED = re.compile(rf"\b(?:date|time|timestamp(?:_ltz|_ntz)?)\s*'\s*({_MOMENTS})\s*'", re.IGNORECASE)
+_TYPED = re.compile(
+    rf"\b(?:date|time|timestamp(?:_ltz|_ntz)?)\s*'\s*({_MOMENTS})\s*'", re.IGNORECASE
+)
 _CAST = re.compile(rf"(?:DATE|TIMESTAMP(?:_NTZ)?|TIME\(\d\)) \s*({_MOMENTS})\s*", re.IGNORECASE)
 
 

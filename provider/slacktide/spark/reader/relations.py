@@ -37,6 +37,15 @@ _JOINS: Mapping[str, r.JoinKind] = {
 }
 
 
+_GENERATORS: Mapping[str, str] = {
+    "Explode": "explode",
+    "Inline": "inline",
+    "JsonTuple": "json_tuple",
+    "PosExplode": "posexplode",
+    "Stack": "stack",
+}
+
+
 class Relations:
     """Reads plan nodes; `scope` of a relation gives its columns by Catalyst's ids."""
 
@@ -67,9 +76,7 @@ class Relations:
         for attribute, column in zip(tree["o"], relation.columns, strict=False):
             if attribute["t"] != column.type:
                 raise UnreadableError("UNREADABLE_NODE", f"{tree['p']} with {column.name}")
-            scope.setdefault(
-                attribute["id"], s.Reference(column.id, column.type, attribute["n"])
-            )
+            scope.setdefault(attribute["id"], s.Reference(column.id, column.type, attribute["n"]))
         return scope
 
     def child(self, tree: Tree) -> tuple[r.Rel, Scope]:
@@ -205,14 +212,13 @@ def _generate(reader: Relations, tree: Tree) -> r.Rel:
     fields = tree["f"]
     if fields["generator"]["e"] == "ReplicateRows":
         return _replicate(reader, tree, child, scope)
-    generator = reader.expressions.read(fields["generator"], scope)
-    if not isinstance(generator, s.Call):
-        raise unreadable(tree)
+    name = _GENERATORS.get(fields["generator"]["e"])
+    if name is None:
+        raise unreadable(fields["generator"])
+    generator = reader.expressions.call(fields["generator"], scope, name)
     unrequired = set(fields["unrequiredChildIndex"])
     kept = tuple(
-        s.reference(column)
-        for place, column in enumerate(child.columns)
-        if place not in unrequired
+        s.reference(column) for place, column in enumerate(child.columns) if place not in unrequired
     )
     made = tuple(reader.reading.column_of(field) for field in fields["generatorOutput"])
     return r.Generate(child, generator, fields["outer"], kept, made)
@@ -232,9 +238,7 @@ def _replicate(reader: Relations, tree: Tree, child: r.Rel, scope: Scope) -> r.R
     repeated = r.Generate(child, generator, outer=False, kept=kept, fields=(number,))
     unrequired = set(fields["unrequiredChildIndex"])
     outputs = [
-        s.identity(column)
-        for place, column in enumerate(child.columns)
-        if place not in unrequired
+        s.identity(column) for place, column in enumerate(child.columns) if place not in unrequired
     ]
     outputs += [
         s.Assignment(reader.reading.column_of(field), value)

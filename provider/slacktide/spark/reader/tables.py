@@ -48,20 +48,15 @@ OPERATORS: Final[Mapping[str, str]] = {
 
 # Classes whose function is made by a builder or is an alias that the registry does not give.
 FUNCTIONS: Final[Mapping[str, str]] = {
-    "Average": "avg",
     "Ceil": "ceil",
     "Contains": "contains",
     "CreateNamedStruct": "named_struct",
     "EndsWith": "endswith",
-    "Explode": "explode",
     "Floor": "floor",
     "Hour": "hour",
-    "Inline": "inline",
     "Length": "length",
     "Minute": "minute",
-    "PosExplode": "posexplode",
     "Second": "second",
-    "SecondWithFraction": "extract_second",
     "StartsWith": "startswith",
     "StringLPad": "lpad",
     "StringRPad": "rpad",
@@ -108,6 +103,7 @@ _LEGACY_OFF: Final[Mapping[str, Any]] = {
     "mutableAggBufferOffset": 0,
     "inputAggBufferOffset": 0,
     "nullOnDivideByZero": True,
+    "reverse": False,
 }
 
 

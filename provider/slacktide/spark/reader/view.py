@@ -19,7 +19,7 @@ from slacktide.common.reasons import Reason
 from slacktide.spark.reader.context import UnreadableError
 from slacktide.spark.reader.facts import reasons_of
 from slacktide.spark.reader.order import peel
-from slacktide.spark.reader.prove import differences
+from slacktide.spark.reader.prove import differences, prove_names
 from slacktide.spark.reader.prune import prune_scans
 from slacktide.spark.reader.relations import Relations
 from slacktide.spark.reader.workshop import Workshop
@@ -32,7 +32,7 @@ Schema = Sequence[Mapping[str, Any]]
 Prepare = Callable[["SparkSession"], None]
 
 
-def read_view(  # noqa: PLR0913 - the text, and what it may speak of
+def read_view(
     spark: SparkSession,
     sql: str,
     sources: Mapping[str, Schema],
@@ -89,8 +89,8 @@ def _with_relation(workshop: Workshop, tree: Any, view: ReadView) -> ReadView:
         Column(own.id, said.name, said.type, said.nullable)
         for own, said in zip(relation.columns, view.outputs, strict=False)
     )
+    prove_names(workshop, reading)
     found = differences(workshop, relation, outputs)
     if found:
         return replace(view, reasons=(Reason("REBUILD_DIFFERS", found),))
     return replace(view, relation=relation, outputs=outputs, order=peeled.order)
-

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from slacktide.algebra import scalar as s
+from slacktide.algebra.sql import scalar_sql
 from slacktide.spark.reader.aggregates import IGNORE_NULLS, aggregate_call
 from slacktide.spark.reader.context import Scope, Tree, unreadable
 from slacktide.spark.reader.expressions import Expressions
-from slacktide.algebra.sql import scalar_sql
 
 _RANKING = {
     "CumeDist": "cume_dist",

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import AnalysisException, ParseException, PySparkException
-from pyspark.sql import SparkSession
+from pyspark.errors import AnalysisException, ParseException
 
-from slacktide.algebra.sql import quoted
+from slacktide.algebra.scalar import Column
+from slacktide.algebra.sql import column_name, quoted
 from slacktide.errors import QueryError
 from slacktide.spark.reader.bridge import Bridge
 from slacktide.spark.reader.context import Modes, Reading
 from slacktide.spark.session import isolated
 
+if TYPE_CHECKING:
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
 Schema = Sequence[Mapping[str, Any]]
 # Leaves that hold no stored data.
-_HARMLESS = frozenset({"CTERelationRef", "LocalRelation", "OneRowRelation", "Range", "UnionLoopRef"})
+_HARMLESS = frozenset(
+    {"CTERelationRef", "LocalRelation", "OneRowRelation", "Range", "UnionLoopRef"}
+)
 
 
 class Workshop:
@@ -90,6 +96,15 @@ class Workshop:
         if strangers or set(facts["rdds"]) - set(self._numbers):
             raise QueryError("the query reads a table that is not a source", hint=self._known())
         return execution, facts
+
+    def probe_table(self, columns: Sequence[Column]) -> str:
+        """Register an empty relation with columns of given types; give its name."""
+        name = "slacktide_probe"
+        ddl = ", ".join(
+            f"{column_name(c.id)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in columns
+        )
+        self.bridge.placeholder(name, ddl or "nothing INT")
+        return name
 
     def _analysed(self, execution: Any) -> Any:
         execution.assertAnalyzed()

@@ -158,6 +158,7 @@ def test_changes_are_counted(landing, suffix):
     orders = source(landing, "change-feed", format=suffix)
     (arrival,) = accept(orders, peek(orders, now=NOW), now=NOW)
     assert (arrival.rows, arrival.deletes) == (5, 3)
+    assert list(Arrivals.of([arrival])) == [arrival]
 
 
 @pytest.mark.parametrize("kind", ["files", "change-feed"])

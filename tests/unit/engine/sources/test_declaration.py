@@ -63,6 +63,20 @@ def test_columns_come_from_the_footer(landing, name, types):
     )
 
 
+def test_what_spark_notes_beside_numbers_in_orc(landing):
+    def noted(name, kind):
+        return pa.field(name, pa.int64(), metadata={"spark.sql.catalyst.type": kind})
+
+    schema = pa.schema([noted("n", "timestamp_ntz"), pa.field("k", pa.int64())])
+    write(landing / "0.orc", pa.table([[1], [1]], schema=schema))
+    found = infer_schema("files", {"path": str(landing), "format": "orc"})
+    assert [one["type"] for one in found] == ["TIMESTAMP_NTZ", "BIGINT"]
+    interval = pa.schema([noted("i", "interval day to second")])
+    write(landing / "0.orc", pa.table([[1]], schema=interval))
+    with pytest.raises(SourceError, match="the column i of type interval day to second, unknown"):
+        infer_schema("files", {"path": str(landing), "format": "orc"})
+
+
 def test_int96_is_a_timestamp(landing):
     data = pa.table({"t": pa.array([datetime(2020, 1, 1)], pa.timestamp("ns"))})  # noqa: DTZ001
     pq.write_table(data, landing / "0.parquet", use_deprecated_int96_timestamps=True)

@@ -1,0 +1,58 @@
+"""What a run says of each of its views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from slacktide.engine.reports import ViewReport
+from slacktide.engine.work import Work
+from slacktide.optimizer.api import state_sources
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.store.record import Segment
+from slacktide.store.world import World
+
+
+def unchanged_report(plan: ViewPlan) -> ViewReport:
+    """The report of a view for which there was nothing to do."""
+    return ViewReport(
+        "unchanged", tuple(str(reason) for reason in plan.reasons), versions=dict(plan.end)
+    )
+
+
+def view_report(world: World, work: Work) -> ViewReport:
+    """The report of a view that was computed, or failed."""
+    reasons = tuple(str(reason) for reason in work.plan.reasons)
+    rows = _rows(world, work.plan.end)
+    if work.outcome is None:
+        error = None if work.error is None else work.error.to_dict()
+        return ViewReport("failed", reasons, error=error, versions=dict(work.plan.start), rows=rows)
+    written = work.outcome.chains
+    state_bytes = sum(
+        _bytes_after(world, chain, written.get(chain)) for chain in state_sources(work.view)
+    )
+    return ViewReport(
+        method=work.plan.method,
+        reasons=reasons,
+        actual=work.outcome.cost.to_dict(),
+        state_bytes=state_bytes,
+        versions=dict(work.plan.end),
+        rows=rows,
+    )
+
+
+def _bytes_after(world: World, chain: str, written: tuple[Segment, bool] | None) -> int:
+    stored = world.chains.get(chain)
+    if written is not None and (written[1] or stored is None):
+        return written[0].bytes
+    held = [] if stored is None else [*filter(None, [stored.base]), *stored.segments]
+    return sum(segment.bytes for segment in held) + (written[0].bytes if written else 0)
+
+
+def _rows(world: World, versions: Mapping[str, int]) -> int | None:
+    total = 0
+    for name, version in versions.items():
+        for arrival in world.sources[name].arrivals[:version]:
+            if arrival.rows is None:
+                return None
+            total += arrival.rows
+    return total

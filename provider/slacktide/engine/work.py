@@ -1,0 +1,27 @@
+"""One view of a run under way: what is known of it, its plan, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slacktide.algebra.view import ReadView
+from slacktide.engine.definitions import ViewDraft
+from slacktide.errors import SlacktideError
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.spark.task import Outcome, Query
+from slacktide.store.record import ViewRecord
+
+
+@dataclass(slots=True)
+class Work:
+    """One view of the run: what is known of it, its plan, and what came of it."""
+
+    name: str
+    sql: str
+    view: ReadView
+    plan: ViewPlan
+    query: Query
+    record: ViewRecord | None
+    draft: ViewDraft | None = None
+    outcome: Outcome | None = None
+    error: SlacktideError | None = None

@@ -1,0 +1,72 @@
+"""Functions that views call, registered in a session by name and never pickled by value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slacktide.errors import FunctionError
+from slacktide.store.record import FunctionRecord
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from pyspark.sql import SparkSession
+
+KINDS = ("python", "pandas")
+
+
+def register_functions(session: SparkSession, functions: Iterable[FunctionRecord]) -> None:
+    """Register functions under their names in one session.
+
+    Raises:
+        FunctionError: a module or function is not there, or its type is none of Spark's.
+    """
+    for function in functions:
+        callable_, module = _load(function)
+        _ship(session, module)
+        try:
+            session.udf.register(function.name, *_registration(function, callable_))
+        except Exception as failure:
+            raise FunctionError(
+                f"function {function.name} cannot be registered: {failure}",
+                hint="'returns' is a Spark type such as double; kind is python or pandas",
+            ) from failure
+
+
+def _registration(function: FunctionRecord, callable_: Callable[..., Any]) -> tuple[Any, ...]:
+    from pyspark.sql.functions import udf
+    from pyspark.sql.pandas.functions import pandas_udf
+
+    make = pandas_udf if function.declaration.get("kind", "python") == "pandas" else udf
+    made = make(callable_, function.returns)
+    is_deterministic = function.declaration.get("deterministic", True)
+    return (made if is_deterministic else made.asNondeterministic(),)
+
+
+def _load(function: FunctionRecord) -> tuple[Callable[..., Any], ModuleType]:
+    name, _, attribute = function.target.partition(":")
+    try:
+        module = import_module(name)
+        found = getattr(module, attribute)
+    except (ImportError, AttributeError) as failure:
+        raise FunctionError(
+            f"function {function.name} is not at {function.target}: {failure}",
+            hint="put its module on the Python path of the command and of Airflow's workers",
+        ) from failure
+    if not callable(found):
+        raise FunctionError(
+            f"function {function.name}: {function.target} is not callable",
+            hint="a target names a function",
+        )
+    return found, module
+
+
+def _ship(session: SparkSession, module: ModuleType) -> None:
+    """Send a module that is one file to the executors; packages must be installed there."""
+    if module.__file__ is not None and "." not in module.__name__:
+        path = Path(module.__file__)
+        if path.name != "__init__.py":
+            session.sparkContext.addPyFile(str(path))

@@ -1,0 +1,159 @@
+"""The program as a process: defects, closed pipes, interruption, and what it costs to start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from slacktide.cli import main as program_module
+from slacktide.cli.main import app, run_command
+from tests.unit.cli.conftest import Program
+
+MAIN = (sys.executable, "-m", "slacktide.cli.main")
+
+
+@pytest.fixture
+def defective(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A command `break` with a defect, and the folder where tracebacks go."""
+    broken = typer.Typer()
+
+    @broken.command("break")
+    def break_down(json: bool = False) -> None:
+        raise ZeroDivisionError("by nothing")
+
+    @broken.command("stop")
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program_module, "app", broken)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_a_defect_is_one_line_and_keeps_its_traceback(
+    defective: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SLACKTIDE_DEBUG", raising=False)
+    assert run_command(["break"]) == 1
+    out, err = capsys.readouterr()
+    (log,) = defective.glob("slacktide-*.log")
+    assert out == ""
+    assert err == (
+        "error: ZeroDivisionError: by nothing "
+        f"(a defect of Slacktide; the traceback is in {log})\n"
+    )
+    assert "break_down" in log.read_text(encoding="utf-8")
+
+
+def test_a_defect_shows_its_traceback_where_asked(
+    defective: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLACKTIDE_DEBUG", "1")
+    assert run_command(["break"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+    assert list(defective.glob("*.log")) == []
+
+
+def test_interruption_is_one_line(defective: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["stop"]) == 130
+    assert capsys.readouterr().err.startswith("error: interrupted (")
+
+
+def test_a_closed_pipe_is_no_error(shop: Program) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        ran = subprocess.run(
+            [*MAIN, "--workspace", str(shop.root), "status"],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (ran.returncode, ran.stderr) == (141, "")
+
+
+def test_ctrl_c_while_a_query_is_typed(shop: Program) -> None:
+    with subprocess.Popen(
+        [*MAIN, "--workspace", str(shop.root), "view", "add", "v"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        assert process.stdin is not None
+        wait_until_reading(process.pid)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert process.returncode == 130
+    assert (out, err.count("\n")) == ("", 1)
+
+
+def wait_until_reading(pid: int) -> None:
+    """Wait until a process waits for its standard input, as the kernel tells it."""
+    call = Path(f"/proc/{pid}/syscall")
+    wchan = Path(f"/proc/{pid}/wchan")
+    if not call.exists():
+        pytest.skip("this kernel does not tell what a process waits for")
+    while True:
+        state = wchan.read_text(encoding="utf-8")
+        if "pipe" in state:
+            return
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    from slacktide import __version__
+
+    assert run_command(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == __version__
+
+
+def commands(typed: typer.Typer, prefix: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """Every command of the program, as it is typed."""
+    own = [(*prefix, str(command.name)) for command in typed.registered_commands]
+    for group in typed.registered_groups:
+        if group.typer_instance is not None:
+            own += commands(group.typer_instance, (*prefix, str(group.name)))
+    return own
+
+
+@pytest.mark.parametrize("command", commands(app), ids=" ".join)
+def test_helps_and_takes_json(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command([*command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "--json" in text
+    assert "Usage: slacktide" in text
+
+
+def test_the_contract_is_there() -> None:
+    found = {" ".join(command) for command in commands(app)}
+    expected = {"init", "discover", "plan", "refresh", "read", "changes", "explain"}
+    expected |= {"status", "history", "verify", "gc", "demo"}
+    expected |= {f"{kind} {verb}" for kind in ("source", "view", "function") for verb in VERBS}
+    expected |= {f"source {verb}" for verb in ("skip", "hold", "release", "complete", "reset")}
+    expected |= {"view replace", "view pause", "view resume"}
+    assert found == expected
+
+
+VERBS = ("add", "list", "drop")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = "{'pyspark', 'airflow', 'pyarrow', 'obstore', 'numpy', 'pandas'}"
+    text = (
+        "import sys; from slacktide.cli.main import run_command; run_command(['--help']);"
+        f"print('loaded', sorted({heavy} & set(sys.modules)))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.splitlines()[-1] == "loaded []"

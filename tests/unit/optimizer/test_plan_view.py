@@ -1,0 +1,129 @@
+"""Which method a run uses, and why: every line of the planner's rule, and its reasons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from slacktide.algebra import relation as r
+from slacktide.algebra.view import ReadView
+from slacktide.common.reasons import Reason
+from slacktide.common.tree import of_type
+from slacktide.optimizer.api import Situation, plan_view, snapshot_sources, state_sources
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.states import chain_of
+from slacktide.program import operator as o
+from tests.unit.optimizer.views import FILTERED, JOINED, ORDERS, SUMMED, TOP, view
+
+OLD = {"orders": 3, "lines": 5}
+NEW = {"orders": 4, "lines": 5}
+STATES = {chain_of(SUMMED): OLD}
+NOTHING = r.Values((), ((),))
+LATER = Situation(OLD, NEW, share=0.01, states=STATES, policy="auto", token=7)
+
+
+def codes(plan: ViewPlan) -> list[str]:
+    return [reason.code for reason in plan.reasons]
+
+
+def test_an_unchanged_view_does_nothing() -> None:
+    plan = plan_view("v", view(SUMMED), replace(LATER, end=OLD))
+    assert (plan.method, codes(plan), plan.program) == ("unchanged", ["NO_CHANGE"], None)
+
+
+def test_a_small_change_is_incremental() -> None:
+    plan = plan_view("v", view(SUMMED), LATER)
+    assert (plan.method, codes(plan)) == ("incremental", [])
+    assert plan.program is not None
+    assert [type(step) for step in plan.program.steps] == [o.Save, o.Publish]
+    assert not plan.program.steps[0].is_base
+
+
+def test_the_first_run_builds_answer_and_states() -> None:
+    plan = plan_view("v", view(SUMMED), replace(LATER, start={}))
+    assert (plan.method, codes(plan)) == ("full", ["FIRST_RUN"])
+    assert plan.program is not None
+    assert all(step.is_base for step in plan.program.steps)
+    assert next(of_type(plan.program, o.Save)).chain == chain_of(SUMMED)
+
+
+@pytest.mark.parametrize(("share", "method"), [(0.1, "incremental"), (0.1001, "full")])
+def test_a_tenth_of_the_sources_is_the_border(share: float, method: str) -> None:
+    plan = plan_view("v", view(SUMMED), replace(LATER, share=share))
+    assert plan.method == method
+    assert codes(plan) == (["CHANGE_TOO_LARGE"] if method == "full" else [])
+
+
+def test_policy_incremental_knows_no_border() -> None:
+    plan = plan_view("v", view(SUMMED), replace(LATER, share=0.9, policy="incremental"))
+    assert plan.method == "incremental"
+
+
+def test_policy_full_runs_the_authors_text() -> None:
+    plan = plan_view("v", view(SUMMED), replace(LATER, policy="full"))
+    assert (plan.method, plan.reasons) == ("full", (Reason("POLICY", "full"),))
+    assert isinstance(plan.program and plan.program.steps[-1].child, o.Batch)
+
+
+@pytest.mark.parametrize("states", [{}, {chain_of(SUMMED): {"orders": 2, "lines": 5}}])
+def test_a_state_that_is_not_there_is_built_anew(states: dict[str, dict[str, int]]) -> None:
+    plan = plan_view("v", view(SUMMED), replace(LATER, states=states))
+    assert (plan.method, plan.reasons) == ("full", (Reason("STATE_MISSING", chain_of(SUMMED)),))
+
+
+def test_a_state_that_another_view_builds_anew_is_built_anew_here_too() -> None:
+    plan = plan_view("v", view(SUMMED), replace(LATER, rebuilds=chain_of(SUMMED)))
+    assert codes(plan) == ["STATE_MISSING"]
+
+
+def test_what_has_no_delta_rule_says_so() -> None:
+    outer = view(r.Join(ORDERS, NOTHING, "left", None))
+    plan = plan_view("v", outer, replace(LATER, start={"orders": 3}, end={"orders": 4}))
+    assert plan.reasons == (Reason("OPERATOR_NOT_INCREMENTAL", "left join"),)
+    assert plan.method == "full"
+
+
+def test_a_query_that_was_not_read_runs_as_text() -> None:
+    unread = ReadView(None, SUMMED.columns, reasons=(Reason("CLOCK", "now"),), sources=("orders",))
+    plan = plan_view("v", unread, replace(LATER, start={}, end={"orders": 4}))
+    assert codes(plan) == ["FIRST_RUN", "CLOCK"]
+    assert isinstance(plan.program and plan.program.steps[-1].child, o.Batch)
+
+
+def test_an_order_over_hidden_columns_needs_the_relation() -> None:
+    hidden = replace(view(r.Join(ORDERS, NOTHING, "left", None)))
+    shorter = replace(hidden, outputs=hidden.outputs[:1])
+    plan = plan_view("v", shorter, replace(LATER, start={"orders": 3}, end={"orders": 4}))
+    answer = plan.program and plan.program.steps[-1].child
+    assert isinstance(answer, o.Evaluate)
+    assert len(answer.columns) == 3
+
+
+def test_the_top_of_a_view_stands_on_its_states() -> None:
+    plan = plan_view("v", view(TOP), LATER)
+    assert plan.method == "incremental"
+    assert plan.program is not None
+    answer = plan.program.steps[-1].child
+    assert isinstance(answer, o.Evaluate)
+    assert not any(True for _ in of_type(answer.inputs[0], o.ReadSnapshot))
+
+
+def test_only_what_changed_is_read() -> None:
+    plan = plan_view("v", view(SUMMED), LATER)
+    assert plan.program is not None
+    assert [read.source for read in of_type(plan.program, o.ReadChanges)] == ["orders"]
+    assert [read.source for read in of_type(plan.program, o.ReadSnapshot)] == ["lines"]
+
+
+def test_stored_plans_read_back() -> None:
+    plan = plan_view("v", view(TOP), LATER)
+    assert ViewPlan.from_dict(plan.to_dict()) == plan
+
+
+def test_states_and_snapshots_of_a_view() -> None:
+    assert state_sources(view(TOP)) == {chain_of(SUMMED): ("lines", "orders")}
+    assert snapshot_sources(view(SUMMED), "auto") == {"lines", "orders"}
+    assert snapshot_sources(view(FILTERED), "auto") == frozenset()
+    assert snapshot_sources(view(FILTERED), "full") == {"orders"}
+    assert state_sources(view(JOINED)) == {}

@@ -1,0 +1,109 @@
+"""Each delta rule by its name: where it fires, what it gives, and where it stays silent."""
+
+from __future__ import annotations
+
+import pytest
+
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
+from slacktide.common.reasons import Reason
+from slacktide.common.tree import of_type
+from slacktide.optimizer.derivation import Derivation
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.rules import RULES
+from slacktide.program import operator as o
+from tests.unit.optimizer.views import (
+    FILTERED,
+    JOINED,
+    LINES,
+    ORDERS,
+    PROJECTED,
+    SUMMED,
+    UNITED,
+    aggregate,
+    column,
+)
+
+FIRES: dict[str, tuple[r.Rel, type[o.Operator]]] = {
+    "read_changes_of_scan": (ORDERS, o.ReadChanges),
+    "filter_changes": (FILTERED, o.Select),
+    "project_changes": (PROJECTED, o.Map),
+    "add_changes_of_union": (UNITED, o.Add),
+    "split_delta_of_join": (JOINED, o.Add),
+    "maintain_aggregate": (SUMMED, o.Add),
+}
+
+
+def derive(rel: r.Rel, *changed: str) -> o.Operator | None:
+    derivation = Derivation(Maintainability(rel), changed=frozenset(changed), rebuilds=False)
+    return derivation.delta(rel)
+
+
+def test_every_rule_is_here() -> None:
+    assert [rule.name for rule in RULES] == list(FIRES)
+
+
+@pytest.mark.parametrize("name", FIRES)
+def test_it_fires_on_what_changed(name: str) -> None:
+    relation, kind = FIRES[name]
+    change = derive(relation, "orders", "lines")
+    assert isinstance(change, kind)
+    assert [c.id for c in change.columns] == [c.id for c in relation.columns]
+
+
+@pytest.mark.parametrize("name", FIRES)
+def test_it_is_silent_where_nothing_changed(name: str) -> None:
+    assert derive(FIRES[name][0], "another") is None
+
+
+def test_a_join_has_a_term_per_changed_side() -> None:
+    both = derive(JOINED, "orders", "lines")
+    assert isinstance(both, o.Add)
+    reads = [(read.source, read.moment) for read in of_type(both, o.ReadSnapshot)]
+    assert sorted(reads) == [("lines", "after"), ("orders", "before")]
+    left = derive(JOINED, "orders")
+    assert isinstance(left, o.Add)
+    assert len(left.children) == 1
+
+
+@pytest.mark.parametrize(
+    ("relation", "reason"),
+    [
+        (aggregate(ORDERS, "min", column(1), "INT"), Reason("OPERATOR_NOT_INCREMENTAL", "min")),
+        (
+            aggregate(LINES, "sum", column(13, "DOUBLE"), "DOUBLE", key=11),
+            Reason("INEXACT_AGGREGATE", "sum"),
+        ),
+        (
+            aggregate(ORDERS, "avg", column(3, "DECIMAL(38,18)"), "DECIMAL(38,22)"),
+            Reason("OPERATOR_NOT_INCREMENTAL", "avg of DECIMAL(38,18)"),
+        ),
+        (r.Join(ORDERS, LINES, "full", None), Reason("OPERATOR_NOT_INCREMENTAL", "full join")),
+        (r.Limit(ORDERS, 3), Reason("OPERATOR_NOT_INCREMENTAL", "limit")),
+    ],
+)
+def test_what_no_rule_covers_has_a_reason(relation: r.Rel, reason: Reason) -> None:
+    assert Maintainability(relation).verdict() == (reason,)
+
+
+def test_a_group_key_must_tell_rows_apart() -> None:
+    scan = r.Scan("tags", (column(1, "MAP<STRING, INT>"),))
+    grouped = r.Aggregate(scan, (s.identity(scan.columns[0]),), ())
+    assert Maintainability(grouped).verdict() == (Reason("UNGROUPABLE_TYPE", "MAP<STRING, INT>"),)
+
+
+def test_a_state_is_known_by_what_it_means() -> None:
+    from slacktide.optimizer.states import chain_of
+
+    renamed = r.Scan("orders", tuple(column(c.id + 50, c.type) for c in ORDERS.columns))
+    same = r.Scan(
+        "orders", tuple(s.Column(c.id + 50, c.name, c.type, c.nullable) for c in ORDERS.columns)
+    )
+
+    def total(scan: r.Scan) -> r.Aggregate:
+        call = s.AggregateCall("count", (), False, None, "BIGINT", False)
+        key = s.Assignment(column(70), s.reference(scan.columns[1]))
+        return r.Aggregate(scan, (key,), (s.Measure(column(71, "BIGINT"), call),))
+
+    assert chain_of(total(ORDERS)) == chain_of(total(same))
+    assert chain_of(total(ORDERS)) != chain_of(total(renamed))  # other columns of the source
