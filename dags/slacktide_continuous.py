@@ -13,10 +13,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from airflow.sdk import DAG, AssetAlias, task, task_group
+from airflow.sdk.exceptions import AirflowFailException
 
 from slacktide.orchestration.plan_operator import SlacktidePlanOperator
 from slacktide.orchestration.refresh_operator import SlacktideRefreshOperator
-from slacktide.orchestration.reports import summary
+from slacktide.orchestration.reports import complaint, summary
 from slacktide.orchestration.sensor import DeltaArrivalSensor
 
 with DAG(
@@ -26,7 +27,6 @@ with DAG(
     start_date=datetime(2026, 1, 1, tzinfo=UTC),
     catchup=False,
     max_active_runs=1,
-    max_consecutive_failed_dag_runs=10,
     default_args={
         "retries": 3,
         "retry_delay": timedelta(seconds=10),
@@ -44,9 +44,11 @@ with DAG(
         soft_fail=True,
     )
 
-    @task
+    @task(retries=0)
     def record(report: Any) -> dict[str, Any]:
-        """Give the run in a few figures, for the list of runs."""
+        """Give the run in a few figures; fail where a view failed, its neighbours being done."""
+        if failed := complaint(report):
+            raise AirflowFailException(failed)
         return summary(report)
 
     @task_group

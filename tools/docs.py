@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from slacktide.common.reasons import SENTENCES
+from slacktide.optimizer.rules import RULES
 from tools.bootstrap import ROOT
 
 DOCS = ROOT / "provider" / "docs"
@@ -32,9 +33,29 @@ def reasons_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def rules_page() -> str:
+    """Draw the table of delta rules."""
+    lines = [
+        "# Delta rules",
+        "",
+        "How the change of an operator follows from its inputs: X is a relation at the start of a run, X' at",
+        "its end, ΔX what leads from one to the other. An operator without a rule is recomputed, with the reason",
+        "`OPERATOR_NOT_INCREMENTAL`, unless it stands on states alone: then it is evaluated over these.",
+        "",
+        "*This page is written by `python -m tools.docs` from `slacktide.optimizer.rules`.*",
+        "",
+        "| rule | operator | identity | source |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{rule.name}` | {rule.node.tag} | {rule.identity} | {rule.source} |" for rule in RULES
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def pages() -> Mapping[Path, str]:
     """Give the text of every page that is drawn."""
-    return {DOCS / "reasons.md": reasons_page()}
+    return {DOCS / "reasons.md": reasons_page(), DOCS / "rules.md": rules_page()}
 
 
 def main() -> int:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from slacktide.algebra.relation import Columns, Rel
 from slacktide.program.operator import Moment
-from slacktide.program.reference.operators import Bag, Outcome, Rows, consolidate, expand
-from slacktide.program.reference.relations import Table, evaluate
+from slacktide.program.reference.operators import Bag, Outcome, consolidate, expand
+from slacktide.program.reference.relations import Rows, Table, evaluate
 
 
 @dataclass

@@ -281,9 +281,9 @@ class Builder:
     # ------------------------------------------------------------ nodes without one
 
     def top(self, rel: r.Rel) -> r.Rel:
-        return self.pick(
-            (self.extremes, self.distinct, self.outer, self.sort, self.subquery, self.limit)
-        )(rel)
+        kinds = (self.extremes, self.distinct, self.outer, self.sort, self.subquery, self.limit)
+        found: r.Rel = self.pick(kinds)(rel)
+        return found
 
     def extremes(self, rel: r.Rel) -> r.Rel:
         measures = (self.measure(rel, "min"), self.measure(rel, "max"))

@@ -68,11 +68,16 @@ def test_the_page_says_what_was_done_and_why(page, running_shop, tmp_path):
     assert page.complaints == []
 
 
+AGREE = """() => {
+    const wanted = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    const inner = document.querySelector("iframe")?.contentDocument?.documentElement;
+    return document.documentElement.classList.contains(wanted) && inner?.dataset.theme === wanted;
+}"""
+
+
 def test_it_follows_the_theme_of_airflow(page, running_shop):
     page.goto(f"{running_shop.airflow.url}/plugin/slacktide")
-    dark = page.evaluate("document.documentElement.classList.contains('dark')")
-    theme = "dark" if dark else "light"
-    page.frame_locator("iframe").locator(f"html[data-theme={theme}] table").first.wait_for()
+    page.wait_for_function(AGREE)
 
 
 def test_it_is_in_the_navigation(page):

@@ -58,6 +58,7 @@ FORMS: dict[str, Form] = {
     "not like any": _listed("NOT LIKE ANY"),
     "item": lambda arguments: f"{arguments[0]}[{arguments[1]}]",
     "field": lambda arguments: f"{arguments[0]}.{_name(arguments[1])}",
+    "extract second": lambda arguments: f"extract(SECOND FROM {arguments[0]})",
     "trim": _trim("BOTH"),
     "ltrim": _trim("LEADING"),
     "rtrim": _trim("TRAILING"),

@@ -73,7 +73,8 @@ def scalar_sql(
                 return f"CASE{whens}{last} END"
             case s.Lambda():
                 names = ", ".join(name(column.id) for column in node.parameters)
-                return f"({names}) -> {write(node.body)}"
+                listed = names if len(node.parameters) == 1 else f"({names})"
+                return f"{listed} -> {write(node.body)}"
             case s.Subquery():
                 return subquery(node)
             case _:
@@ -93,7 +94,7 @@ def aggregate_sql(
     function, nulls = call.function, ""
     if function.endswith(" ignore nulls"):
         function, nulls = function.removesuffix(" ignore nulls"), " IGNORE NULLS"
-    return f"{function}({distinct}{listed}){nulls}{where}"
+    return f"{function}({distinct}{listed}){where}{nulls}"
 
 
 def relation_sql(relation: r.Rel, tables: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -20,11 +20,17 @@ from slacktide.errors import SlacktideError
 _UNBOUNDED = 10_000  # a pipe has no width: what is cut or wrapped there cannot be searched
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave it to the edge of the program, which ends quietly."""
+        raise BrokenPipeError
+
+
 def console(stream: TextIO | None = None) -> Console:
     """Make a console on standard output, or on another stream, that wraps in terminals only."""
     file = sys.stdout if stream is None else stream
     width = None if file.isatty() else _UNBOUNDED
-    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+    return _Console(file=file, width=width, highlight=False, markup=False, emoji=False)
 
 
 def say(text: str, *, style: str = "") -> None:

@@ -51,11 +51,8 @@ def execute(root: str, plan_id: str) -> dict[str, Any]:
     from slacktide.spark.lease import submitted_session
 
     workspace = Workspace.open(root, storage_options=storage_options())
-    spark = submitted_session()
-    try:
+    with submitted_session() as spark:
         return workspace.refresh(spark, plan_id).to_dict()
-    finally:
-        spark.stop()
 
 
 class _UsageError(Exception):
@@ -85,12 +82,12 @@ def print_line(document: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _forget_own_folder() -> None:
-    """Take this file's folder from the path: a script gets it there, and its names would hide others."""
+def forget_own_folder() -> None:
+    """Take this file's folder from the path, where its names would hide those of other modules."""
     own = Path(__file__).resolve().parent
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != own]
 
 
 if __name__ == "__main__":
-    _forget_own_folder()
+    forget_own_folder()
     sys.exit(main(sys.argv[1:]))

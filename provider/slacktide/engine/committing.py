@@ -56,6 +56,8 @@ def updates(
 def _answer_updates(world: World, work: Work, outcome: Outcome, run: int) -> list[u.Update]:
     if outcome.answer is None or outcome.changes is None:
         return []
+    if not outcome.answer_is_base and outcome.answer.rows == 0:
+        return []  # nothing changed: no segment for readers to open
     history = f"changes/{work.name}"
     changes = replace(outcome.changes, run=run)
     first = history not in world.chains

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import parse_instant
+from slacktide.errors import CommitConflictError
+from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.objects import ObjectMeta
 from slacktide.store.record import Chain, Segment
@@ -22,7 +24,7 @@ GRACE = timedelta(hours=6)
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What a collection removed: files and their bytes, and changes of answers by view."""
+    """What a collection removed: files and their bytes, and runs' changes of answers."""
 
     files: int
     bytes: int
@@ -33,19 +35,35 @@ class Removed:
         return {"files": self.files, "bytes": self.bytes, "changes": self.changes}
 
 
-def expired_changes(world: World, keep_runs: int | None) -> list[u.Update]:
-    """The updates that forget changes of answers older than the last `keep_runs` runs."""
-    if keep_runs is None:
-        return []
+def forget_changes(store: Store, keep_runs: int | None) -> int:
+    """Forget changes of answers older than the last `keep_runs` runs; tell how many.
+
+    Args:
+        store: the workspace's store.
+        keep_runs: None for all runs.
+    """
+    while keep_runs is not None:
+        world = store.world()
+        kept = [*_kept_changes(world, keep_runs)]
+        if not kept:
+            return 0
+        held = [q.ChainIs(chain.id, chain.token) for chain in kept]
+        try:
+            store.commit([u.SetChain(chain) for chain in kept], held)
+        except CommitConflictError:
+            continue  # a run added changes, which must not be lost
+        return sum(len(world.chains[c.id].segments) - len(c.segments) for c in kept)
+    return 0
+
+
+def _kept_changes(world: World, keep_runs: int) -> Iterator[Chain]:
     oldest = world.next_run - keep_runs
-    found: list[u.Update] = []
     for chain in world.chains.values():
         if not chain.id.startswith("changes/"):
             continue
         kept = tuple(segment for segment in chain.segments if int(segment.run) >= oldest)
         if len(kept) < len(chain.segments):
-            found.append(u.SetChain(Chain(chain.id, chain.columns, None, kept)))
-    return found
+            yield replace(chain, segments=kept)
 
 
 def collect(store: Store, world: World, now: datetime, grace: timedelta = GRACE) -> Removed:

@@ -105,12 +105,17 @@ def _plan_one(
         start=start,
         end=end,
         share=_share(world, view.sources, start, end),
-        states={chain.id: chain.versions for chain in world.chains.values() if chain.versions},
+        states=state_versions(world),
         policy=record.settings.get("policy", "auto"),
         token=record.token,
         rebuilds=rebuilds,
     )
     return plan_view(record.name, view, situation)
+
+
+def state_versions(world: World) -> dict[str, Mapping[str, int]]:
+    """The version vectors of all that is stored, by chain."""
+    return {chain.id: chain.versions for chain in world.chains.values() if chain.versions}
 
 
 def _share(

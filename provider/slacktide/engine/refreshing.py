@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat, parse_instant
-from slacktide.common.reasons import Reason
 from slacktide.engine.committing import requirements, updates
 from slacktide.engine.definitions import draft_view
 from slacktide.engine.expansion import all_texts, query_of, views_below
 from slacktide.engine.plan import Plan
-from slacktide.engine.planning import is_mirror_due, make_plan, plan_first
+from slacktide.engine.planning import is_mirror_due, plan_first
 from slacktide.engine.reporting import unchanged_report, view_report
 from slacktide.engine.reports import Report
 from slacktide.engine.sources.pins import check_pins
+from slacktide.engine.staleness import again, refuse_left_out, stale, still_due
 from slacktide.engine.work import Work
-from slacktide.errors import CommitConflictError, InvariantError, SlacktideError, SourceError
+from slacktide.errors import (
+    CommitConflictError,
+    InvariantError,
+    SlacktideError,
+    SourceError,
+    StorageError,
+)
 from slacktide.optimizer.api import snapshot_sources, state_sources
 from slacktide.optimizer.mirror import mirror_program
 from slacktide.optimizer.plan import ViewPlan
@@ -75,16 +80,16 @@ class Refresh:
             return done
         moved = stale(world, plan)
         if moved:
-            plan = _again(world, plan, moved)
+            plan = again(world, plan, moved)
         if plan.is_empty:
-            return self._report(plan, plan.plan_id, [], None, started)
+            return self._report(world, plan, [], None, started)
         return self._execute(world, plan, started)
 
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor
 
         works = [self._known(world, view) for view in plan.views] + self._new(world, plan)
-        mirrors = {**_new_mirrors(world, works), **plan.mirrors}
+        mirrors = {**_new_mirrors(world, works), **still_due(world, plan.mirrors)}
         self._check_pins(world, works)
         executor = Executor(
             self._spark,
@@ -170,8 +175,8 @@ class Refresh:
         )
         try:
             work.outcome = executor.run(task)
-        except (SourceError, InvariantError):
-            raise
+        except (SourceError, StorageError, InvariantError):
+            raise  # of the run, not of one view: a plan that commits without it is never retried
         except SlacktideError as error:
             work.error = error
 
@@ -189,8 +194,9 @@ class Refresh:
             done = self._committed(now, plan.plan_id)
             if done is not None:
                 return done
+            refuse_left_out(world, now, works)
             run = now.next_run
-            report = self._report(plan, plan.plan_id, works, run, started)
+            report = self._report(world, plan, works, run, started)
             record = u.RecordRun(run, plan.plan_id, report.to_dict())
             try:
                 self._store.commit(
@@ -204,17 +210,15 @@ class Refresh:
         raise InvariantError(f"plan {plan.plan_id} found no free run number")
 
     def _report(
-        self, plan: Plan, plan_id: str, works: Sequence[Work], run: int | None, started: str
+        self, world: World, plan: Plan, works: Sequence[Work], run: int | None, started: str
     ) -> Report:
         unchanged = {view.view: unchanged_report(view) for view in plan.views}
         worked = {
-            work.name: view_report(self._store.world(), work)
-            for work in works
-            if work.plan.program is not None
+            work.name: view_report(world, work) for work in works if work.plan.program is not None
         }
         return Report(
             run=run,
-            plan_id=plan_id,
+            plan_id=plan.plan_id,
             versions=dict(plan.versions),
             started=started,
             ended=isoformat(self._clock()),
@@ -231,25 +235,3 @@ def _new_mirrors(world: World, works: Sequence[Work]) -> dict[str, int]:
         for name in snapshot_sources(work.view, work.draft.policy)
         if is_mirror_due(world, name, work.plan.end[name])
     }
-
-
-def stale(world: World, plan: Plan) -> str:
-    """Say what a plan started from that is no longer so; an empty text for a fresh plan."""
-    for view in plan.views:
-        record = world.views.get(view.view)
-        if record is None or record.token != view.token:
-            return f"view {view.view}"
-        for source, version in view.end.items():
-            known = world.sources.get(source)
-            if known is None or known.version < version:
-                return f"source {source}"
-    return ""
-
-
-def _again(world: World, plan: Plan, moved: str) -> Plan:
-    """Make a plan again under its own id, so that a retry of it still finds its run."""
-    names = [view.view for view in plan.views if view.view in world.views]
-    fresh = make_plan(world, now=plan.now, views=names, register=plan.register)
-    reason = Reason("STALE_PLAN", moved)
-    views = tuple(replace(view, reasons=(*view.reasons, reason)) for view in fresh.views)
-    return replace(fresh, views=views, identity=plan.plan_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from slacktide.common.clock import Clock, isoformat, system_clock
 from slacktide.engine.catalogue import Catalogue
 from slacktide.engine.definitions import ViewDraft, known
 from slacktide.engine.explanation import Explanation, explain_plan, explain_read, explain_view
-from slacktide.engine.garbage import Removed, collect, expired_changes
+from slacktide.engine.garbage import Removed, collect, forget_changes
 from slacktide.engine.intake import Intake
 from slacktide.engine.plan import Plan, Registration
 from slacktide.engine.planning import make_plan
@@ -288,7 +289,6 @@ class Workspace:
 
     def gc(self, *, keep_runs: int | None = None) -> Removed:
         """Remove files that nothing names, and changes of answers older than `keep_runs` runs."""
-        forgotten = expired_changes(self._store.world(), keep_runs)
-        if forgotten:
-            self._store.commit(forgotten)
-        return collect(self._store, self._store.world(), self._clock())
+        forgotten = forget_changes(self._store, keep_runs)
+        removed = collect(self._store, self._store.world(), self._clock())
+        return replace(removed, changes=forgotten)

@@ -95,7 +95,7 @@ def _choose(
     if not situation.start:
         return "full", (Reason("FIRST_RUN"),), rebuild(name, analysis)
     program = maintain(name, analysis, changed)
-    missing = situation.rebuilds or _missing_states(program, situation)
+    missing = situation.rebuilds or missing_state(program, situation.start, situation.states)
     if missing:
         return "full", (Reason("STATE_MISSING", missing),), rebuild(name, analysis)
     if situation.share > LARGEST_SHARE and situation.policy == "auto":
@@ -115,14 +115,20 @@ def _first_run(situation: Situation) -> tuple[Reason, ...]:
     return () if situation.start else (Reason("FIRST_RUN"),)
 
 
-def _missing_states(program: Program, situation: Situation) -> str:
-    """Name a state that is not there as of the start, or an empty text."""
+def missing_state(program: Program, start: Versions, states: Mapping[str, Versions]) -> str:
+    """Name a state that is not there as of the start of a run, or give an empty text.
+
+    Args:
+        program: the incremental program.
+        start: versions of the view's last answer.
+        states: the versions of each state that exists, by chain id.
+    """
     needed = {state.chain for state in of_type(program, ReadState)}
     needed |= {save.chain for save in of_type(program, Save)}
     for chain in sorted(needed):
-        versions = situation.states.get(chain)
+        versions = states.get(chain)
         if versions is None or any(
-            version != situation.start.get(source) for source, version in versions.items()
+            version != start.get(source) for source, version in versions.items()
         ):
             return chain
     return ""

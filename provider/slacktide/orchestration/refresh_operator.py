@@ -82,13 +82,15 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
         """
         context["ti"].xcom_push(key=SlacktidePageLink().xcom_key, value=PAGE)
         with task_errors():
-            plan_id, empty, name = self._named()
+            plan_id, name = self._named()
             config = resolve(name, self.slacktide_conn_id, self.variable)
-            committed = self._report(config, plan_id)
+            workspace = open_workspace(config)
+            committed = workspace.report(plan_id)
+            plan = workspace.stored_plan(plan_id)
         if committed is not None:
             self.log.info("plan %s was executed before, nothing is submitted", plan_id)
-            return bounded(committed)
-        if empty:
+            return bounded(committed.to_dict())
+        if plan.is_empty:
             self.log.info("plan %s has nothing to do", plan_id)
             return unchanged(plan_id)
         report = self._submit(context, config, plan_id)
@@ -100,24 +102,19 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
         if self._hook is not None:
             super().on_kill()
 
-    def _named(self) -> tuple[str, bool, str | None]:
-        """Give the id of the plan, whether it is known to be empty, and the workspace."""
+    def _named(self) -> tuple[str, str | None]:
+        """Give the id of the plan, and the workspace it is of."""
         if isinstance(self.plan, Mapping):
             plan_id = str(self.plan.get("plan_id", ""))
-            empty = bool(self.plan.get("empty", False))
             name = self.workspace or self.plan.get("workspace")
         else:
-            plan_id, empty, name = str(self.plan), False, self.workspace
+            plan_id, name = str(self.plan), self.workspace
         if not _PLAN_ID.fullmatch(plan_id):
             raise InvalidSettingError(
                 f"{plan_id!r} is not the id of a plan",
                 hint="give the result of SlacktidePlanOperator as plan",
             )
-        return plan_id, empty, name
-
-    def _report(self, config: WorkspaceConfig, plan_id: str) -> dict[str, Any] | None:
-        report = open_workspace(config).report(plan_id)
-        return None if report is None else report.to_dict()
+        return plan_id, name
 
     def _submit(self, context: Context, config: WorkspaceConfig, plan_id: str) -> dict[str, Any]:
         with task_errors():
@@ -131,10 +128,10 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
                 raise AirflowFailException(failed.message) from error
             raise AirflowException(failed.message) from error
         with task_errors():
-            report = self._report(config, plan_id)
+            report = open_workspace(config).report(plan_id)
         if report is None:
             raise AirflowException(f"the driver ended and plan {plan_id} has no report")
-        return report
+        return report.to_dict()
 
     def _take(self, given: Submission) -> None:
         """Take over what the Variable says, where this operator says nothing itself."""

@@ -11,6 +11,7 @@ from typing import Any
 
 XCOM_LIMIT = 48 * 1024
 _USER_EXIT = 2
+_NAMED = 50
 _EXIT = re.compile(r"Error code is: (-?\d+)")
 _KEPT = ("method", "reasons", "error", "versions", "rows")
 
@@ -52,6 +53,7 @@ def bounded(report: Mapping[str, Any]) -> dict[str, Any]:
         "plan_id": report.get("plan_id"),
         "truncated": True,
         "methods": dict(sorted(methods.items())),
+        "failed": _failed(views)[:_NAMED],
     }
 
 
@@ -101,5 +103,20 @@ def summary(report: Mapping[str, Any]) -> dict[str, Any]:
         "plan_id": report.get("plan_id"),
         "methods": report.get("methods") or dict(sorted(methods.items())),
         "rows_read": sum(known) if known else None,
-        "failed": sorted(name for name, view in views.items() if view.get("error")),
+        "failed": report.get("failed") or _failed(views),
     }
+
+
+def _failed(views: Mapping[str, Any]) -> list[str]:
+    return sorted(name for name, view in views.items() if view.get("error"))
+
+
+def complaint(report: Mapping[str, Any]) -> str:
+    """Say which views of a run failed and why, in one line; empty where none did."""
+    views = report.get("views", {})
+    return "; ".join(
+        f"{name}: {(views[name]['error'] or {}).get('message', 'failed')}"
+        if name in views
+        else f"{name}: failed"
+        for name in summary(report)["failed"][:_NAMED]
+    )

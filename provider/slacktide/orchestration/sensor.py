@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from airflow.sdk import BaseSensorOperator, PokeReturnValue
 from airflow.sdk.configuration import conf
-from airflow.sdk.exceptions import AirflowFailException, AirflowSensorTimeout
+from airflow.sdk.exceptions import AirflowException, AirflowSensorTimeout
 
 from slacktide.common.clock import isoformat, system_clock
+from slacktide.errors import UserError
 from slacktide.orchestration.arrivals import Decision, Watch, decide
-from slacktide.orchestration.catalog import task_errors
 from slacktide.orchestration.style import INK, PAPER
 from slacktide.orchestration.trigger import DeltaArrivalTrigger
 from slacktide.orchestration.variable import DEFAULT_KEY
@@ -29,6 +29,9 @@ class DeltaArrivalSensor(BaseSensorOperator):
 
     It only peeks: what lands is accepted by the plan. Its result is the list of the names of the
     workspaces to run. The decision is the same in all three modes (poke, reschedule, deferrable).
+
+    A Variable that is missing or wrong fails the task with the reason, and is looked at again by
+    its retries: whoever waits for data may as well wait for a correction, at growing distance.
 
     Args:
         workspaces: names from the Variable; empty, the default, for all of them.
@@ -100,22 +103,24 @@ class DeltaArrivalSensor(BaseSensorOperator):
 
         Raises:
             AirflowSensorTimeout: nothing arrived in time.
-            AirflowFailException: the trigger met an error that no waiting heals.
+            AirflowException: the trigger met an error; a retry follows where the task has some left.
         """
         if event is None:
-            raise AirflowFailException("the trigger ended without an event")
+            raise AirflowException("the trigger ended without an event")
         match event["status"]:
             case "ready":
                 return self._announce(context, event["ready"], event["reasons"], event["memory"])
             case "timeout":
                 raise AirflowSensorTimeout(event["message"])
             case _:
-                raise AirflowFailException(event["message"])
+                raise AirflowException(event["message"])
 
     def _decide(self, memory: Mapping[str, Mapping[str, str]]) -> Decision:
         watch = Watch(tuple(self.workspaces), self.slacktide_conn_id, self.variable)
-        with task_errors():
+        try:
             sights = watch.look()
+        except UserError as error:
+            raise AirflowException(f"{error.code}: {error}") from error
         patience = timedelta(seconds=self.patience)
         return decide(sights, memory, now=system_clock(), patience=patience)
 

@@ -1,99 +1,128 @@
-"""Programs as text for people: a step per paragraph, an operator per line, inputs below.
+"""Programs as text for people: the steps in order, an operator per line, what it reads below.
 
-An operator that several others read is written once, with a label.
+Columns and expressions are written as `slacktide.algebra.textual` writes them. What is used twice in
+a program is written once, as ``%1 = …``, and is ``%1`` after that. ::
+
+    save segment states/5f0c…
+      summarise key=[flag#21 := #3] [__n#22:BIGINT! := count()]
+        select (#4 > 0)
+          read_changes lineitem [l_returnflag#3:STRING, l_quantity#4:INT]
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from slacktide.algebra.relation import Columns
-from slacktide.algebra.scalar import Assignment
-from slacktide.algebra.sql import column_name, scalar_sql
+from slacktide.algebra.scalar import Column
 from slacktide.algebra.textual import to_text
+from slacktide.algebra.textual.vocabulary import DEEPEST, INDENT, spell_name
+from slacktide.algebra.textual.writing import Pen, spell_column, spell_columns
 from slacktide.common.tree import of_type
 from slacktide.program import operator as o
-from slacktide.program.operator import Operator, Program, Step, operator_inputs
 
 
-def program_text(program: Program) -> str:
-    """Give the text of a program."""
-    return "\n".join(line for step in program.steps for line in _step(step))
-
-
-def _step(step: Step) -> Iterator[str]:
-    if isinstance(step, o.Save):
-        yield f"save {step.chain} as {'a new base' if step.is_base else 'a segment'}"
-    else:
-        yield f"publish {step.view} {'anew' if step.is_base else 'by its change'}"
-    yield from _tree(step.child)
-
-
-def _tree(root: Operator) -> Iterator[str]:
-    uses = Counter(
-        below for operator in of_type(root, Operator) for below in operator_inputs(operator)
+def program_text(program: o.Program) -> str:
+    """Write the steps of a program."""
+    reads = Counter(
+        below.digest
+        for operator in of_type(program, o.Operator)
+        for below in o.operator_inputs(operator)
     )
-    labels: dict[Operator, str] = {}
-    stack = [(root, 1)]
+    reads.update(step.child.digest for step in program.steps)
+    labels: dict[bytes, int] = {}
+    lines: list[str] = []
+    stack: list[tuple[o.Operator | str, int]] = []
+    for step in reversed(program.steps):
+        stack += [(step.child, 1), (_step(step), 0)]
     while stack:
-        operator, depth = stack.pop()
-        indent = "  " * depth
-        if operator in labels:
-            yield f"{indent}{labels[operator]}"
+        item, depth = stack.pop()
+        indent = " " * (INDENT * min(depth, DEEPEST))
+        if isinstance(item, str):
+            lines.extend(indent + line for line in item.splitlines())
+            continue
+        if item.digest in labels:
+            lines.append(f"{indent}%{labels[item.digest]}")
             continue
         label = ""
-        if uses[operator] > 1:
-            labels[operator] = f"%{len(labels) + 1}"
-            label = f"{labels[operator]} = "
-        first, *rest = describe(operator).splitlines()
-        yield f"{indent}{label}{first}"
-        yield from (f"{indent}    {line}" for line in rest)
-        stack.extend((below, depth + 1) for below in reversed(operator_inputs(operator)))
+        below = o.operator_inputs(item)
+        if reads[item.digest] > 1 and below:
+            labels[item.digest] = len(labels) + 1
+            label = f"%{labels[item.digest]} = "
+        lines.append(f"{indent}{label}{_head(item)}")
+        stack.extend((part, depth + 1) for part in reversed(_parts(item, below)))
+    return "\n".join(lines) + "\n"
 
 
-def describe(operator: Operator) -> str:
-    """Say what one operator does, without its inputs."""
-    name = operator.tag.replace("_", " ")
-    match operator:
-        case o.ReadChanges():
-            return f"{name} of {operator.source} [{_names(operator.fields)}]"
-        case o.ReadSnapshot():
-            return f"{name} of {operator.source} {operator.moment} [{_names(operator.fields)}]"
-        case o.ReadBag() | o.ReadState() | o.ReadSaved():
-            return f"{name} {operator.chain}"
-        case o.Select():
-            return f"{name} {scalar_sql(operator.predicate)}"
-        case o.Map() | o.Finish():
-            return f"{name} [{_assigned(operator.outputs)}]"
-        case o.JoinBags():
-            condition = "true" if operator.condition is None else scalar_sql(operator.condition)
-            return f"{name} on {condition}"
-        case o.Summarise():
-            partials = ", ".join(
-                f"{column_name(p.column.id)} := {p.function}({_argument(p)})"
-                for p in operator.partials
-            )
-            return f"{name} by [{_assigned(operator.keys)}] [{partials}]"
-        case o.Combine() | o.Touched():
-            return f"{name} by [{_names(operator.keys)}]"
-        case o.Evaluate():
-            inputs = ", ".join(item.name for item in operator.inputs)
-            return f"{name} over {inputs or 'nothing'}\n{to_text(operator.query)}"
-        case _:
-            return name
+def _step(step: o.Step) -> str:
+    form = "base" if step.is_base else "segment"
+    match step:
+        case o.Save():
+            return f"save {form} {step.chain}"
+        case o.Publish():
+            return f"publish {form} {step.view}"
 
 
-def _argument(partial: o.Partial) -> str:
-    condition = "" if partial.filter is None else f" where {scalar_sql(partial.filter)}"
-    return ("*" if partial.argument is None else scalar_sql(partial.argument)) + condition
+def _parts(operator: o.Operator, below: tuple[o.Operator, ...]) -> list[o.Operator | str]:
+    """What stands below an operator; an evaluated query and the names of its inputs too."""
+    if not isinstance(operator, o.Evaluate):
+        return list(below)
+    parts: list[o.Operator | str] = [to_text(operator.query)]
+    for item in operator.inputs:
+        parts += [f"input {item.name}", item.operator]
+    return parts
 
 
-def _names(columns: Columns) -> str:
-    return ", ".join(column.name for column in columns)
+def _head(operator: o.Operator) -> str:
+    known: list[Column] = [
+        column for below in o.operator_inputs(operator) for column in below.columns
+    ]
+    head = _HEADS.get(type(operator))
+    rest = head(operator, Pen(known)) if head else ""
+    return f"{operator.tag} {rest}".rstrip()
 
 
-def _assigned(assignments: tuple[Assignment, ...]) -> str:
-    return ", ".join(
-        f"{column_name(item.column.id)} := {scalar_sql(item.value)}" for item in assignments
-    )
+def _stored(operator: o.ReadBag | o.ReadState | o.ReadSaved, _: Pen) -> str:
+    return f"{operator.chain} {spell_columns(operator.fields)}"
+
+
+def _summarise(operator: o.Summarise, pen: Pen) -> str:
+    partials = ", ".join(_partial(partial, pen) for partial in operator.partials)
+    return f"key={pen.assignments(operator.keys)} [{partials}]"
+
+
+def _partial(partial: o.Partial, pen: Pen) -> str:
+    argument = pen.scalar(partial.argument) if partial.argument else ""
+    where = f" where {pen.scalar(partial.filter)}" if partial.filter else ""
+    return f"{spell_column(partial.column)} := {partial.function}({argument}{where})"
+
+
+def _finish(operator: o.Finish, pen: Pen) -> str:
+    form = "global " if operator.is_global else ""
+    return f"{form}count=#{operator.count} {pen.assignments(operator.outputs)}"
+
+
+def _ids(columns: Columns) -> str:
+    return f"key=[{', '.join(f'#{column.id}' for column in columns)}]"
+
+
+_HEADS: Final[Mapping[type[o.Operator], Callable[[Any, Pen], str]]] = {
+    o.ReadChanges: lambda node, _: f"{spell_name(node.source)} {spell_columns(node.fields)}",
+    o.ReadSnapshot: lambda node, _: (
+        f"{spell_name(node.source)} {node.moment} {spell_columns(node.fields)}"
+    ),
+    o.ReadBag: _stored,
+    o.ReadState: _stored,
+    o.ReadSaved: _stored,
+    o.Select: lambda node, pen: pen.scalar(node.predicate),
+    o.Map: lambda node, pen: pen.assignments(node.outputs),
+    o.JoinBags: lambda node, pen: f"on {pen.scalar(node.condition)}" if node.condition else "",
+    o.Add: lambda node, _: spell_columns(node.fields),
+    o.Summarise: _summarise,
+    o.Combine: lambda node, _: _ids(node.keys),
+    o.Touched: lambda node, _: _ids(node.keys),
+    o.Finish: _finish,
+    o.Batch: lambda node, _: f"{node.view} {spell_columns(node.fields)}",
+}

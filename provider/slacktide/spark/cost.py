@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 
@@ -17,7 +17,7 @@ class Cost:
         bytes_shuffled: bytes written to shuffles.
         bytes_written: bytes that tasks wrote to files.
         jobs: Spark jobs.
-        writes: writes of states and answers.
+        writes: writes of states and answers whose rows Spark counted.
         rows_written: rows of all writes.
         rows_out: rows of the change of the answer.
         operators: rows by operator of the executed plans: label and rows.
@@ -33,6 +33,11 @@ class Cost:
     rows_written: int = 0
     rows_out: int = 0
     operators: list[tuple[str, int | None]] = field(default_factory=list)
+
+    def add(self, other: Cost) -> None:
+        """Add what other work cost."""
+        for name in fields(self):
+            setattr(self, name.name, getattr(self, name.name) + getattr(other, name.name))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that reports store."""

@@ -83,13 +83,11 @@ class _TaskRun:
         )
 
     def run(self) -> Outcome:
-        since = self._meter.mark()
         for step in self._task.program.steps:
             if isinstance(step, o.Save):
                 self._save(step)
             else:
                 self._publish(step)
-        self._outcome.cost = self._meter.cost(since, self._meter.mark(), self._tables.labels)
         if self._outcome.changes is not None:
             self._outcome.cost.rows_out = self._outcome.changes.rows
         return self._outcome
@@ -121,16 +119,18 @@ class _TaskRun:
             f"INSERT OVERWRITE DIRECTORY '{escaped}' USING parquet"
             f" OPTIONS ('compression'='zstd')\n{_gathered(operator, sql)}"
         )
-        written = self._meter.cost(before, self._meter.mark(), {}).rows_written
+        cost = self._meter.cost(before, self._meter.mark(), self._tables.labels)
+        self._outcome.cost.add(cost)
+        rows = cost.rows_written if cost.writes else self._session.read.parquet(target).count()
         files = tuple(
             file
             for file in self._executor._store.list_files(relative)
-            if file.path.endswith(".parquet") and written
+            if rows and file.path.endswith(".parquet")
         )
         return Segment(
             run=self._executor._attempt,
             files=files,
-            rows=written,
+            rows=rows,
             bytes=sum(file.size for file in files),
             versions={source: self._task.end[source] for source in self._scope(chain)},
         )

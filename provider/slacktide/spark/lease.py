@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,7 @@ _DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
 }
 _STREAMS = (1, 2)
+_TALKERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 @contextmanager
@@ -42,10 +44,12 @@ def leased_session(
     Raises:
         SetupError: PySpark or Java is missing, or Spark does not start.
     """
-    if _is_running():
-        yield local_session(app)
-        return
     with ExitStack() as stack:
+        if not loud:
+            stack.enter_context(_hushed())
+        if _is_running():
+            yield local_session(app)
+            return
         with starting():
             session = local_session(app, conf=conf) if loud else _started_quietly(stack, app, conf)
         try:
@@ -101,7 +105,8 @@ def _last_line(log: IO[bytes]) -> str:
     return lines[-1].strip() if lines else ""
 
 
-def submitted_session() -> SparkSession:
+@contextmanager
+def submitted_session() -> Iterator[SparkSession]:
     """Give the session of a submitted application; what spark-submit was told goes before ours.
 
     Raises:
@@ -120,4 +125,23 @@ def submitted_session() -> SparkSession:
     for key, value in _DEFAULTS.items():
         if not given.contains(key):
             builder = builder.config(key, value)
-    return builder.getOrCreate()
+    session = builder.getOrCreate()
+    try:
+        with _hushed():
+            yield session
+    finally:
+        session.stop()
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keep PySpark from logging, stack and all, errors that are told in one line."""
+    loggers = [logging.getLogger(name) for name in _TALKERS]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled

@@ -36,10 +36,11 @@ class Meter:
     def mark(self) -> int:
         """The number of the newest execution that Spark knows of by now; -1 for none."""
         self._context.listenerBus().waitUntilEmpty()
-        kept = int(self._sql.executionsCount())  # Spark keeps the newest thousand
-        if kept == 0:
-            return -1
-        return max(int(each.executionId()) for each in _each(self._sql.executionsList(kept - 1, 1)))
+        while kept := int(self._sql.executionsCount()):
+            for newest in _each(self._sql.executionsList(kept - 1, 1)):
+                return int(newest.executionId())
+            # Spark keeps the newest thousand, and has just dropped some of them.
+        return -1
 
     def cost(self, since: int, until: int, labels: Mapping[str, str]) -> Cost:
         """Sum what the executions between two marks cost.
@@ -80,8 +81,10 @@ class Meter:
                 cost.rows_read += rows or 0
                 cost.operators.append((_label(str(node.desc()), labels) or name.strip(), rows))
             elif name.startswith(_WRITE):
-                cost.writes += 1
-                cost.rows_written += _rows_of(node, values) or 0
+                written = _rows_of(node, values)
+                if written is not None:
+                    cost.writes += 1
+                    cost.rows_written += written
 
 
 def _rows_of(node: Any, values: Any) -> int | None:

@@ -42,7 +42,6 @@ MEANING: Final = (
     "spark.sql.mapKeyDedupPolicy",
     "spark.sql.orderByOrdinal",
     "spark.sql.parser.escapedStringLiterals",
-    "spark.sql.session.collation.enabled",
     "spark.sql.session.timeZone",
     "spark.sql.storeAssignmentPolicy",
     "spark.sql.timestampType",
@@ -62,7 +61,6 @@ PINNED: Final[Mapping[str, str]] = MappingProxyType(
         ),
         "spark.sql.optimizer.inSetConversionThreshold": "2147483647",
         "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
-        "spark.sql.optimizer.runtimeFilter.semiJoinReduction.enabled": "false",
         "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
     }
 )
@@ -156,10 +154,11 @@ def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSe
 
 
 def capture_conf(spark: SparkSession) -> dict[str, str]:
-    """Give the settings of a session that change what a query means, legacy switches included."""
-    given = {
-        key: str(spark.conf.get(key)) for key in MEANING if spark.conf.get(key, None) is not None
-    }
+    """Give the settings of a session that change what a query means, legacy switches included.
+
+    They are given as they are in force, defaults too, as defaults change between versions of Spark.
+    """
+    given = {key: str(spark.conf.get(key)) for key in MEANING}
     every = spark.conf.getAll
     given |= {key: value for key, value in every.items() if key.startswith("spark.sql.legacy.")}
     return dict(sorted(given.items()))

@@ -6,6 +6,7 @@ chain's table has columns ``c0``, ``c1``, … by position, and ``__m`` where it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 CHANGE_TYPE = "_change_type"
 _FILE = "__slacktide_file"
+_PATTERN = re.compile(r"([{}\[\]*?\\])")
 
 
 class Tables:
@@ -152,7 +154,7 @@ class Tables:
         record = self._source(source)
         columns = [(quoted(c["name"]), c["type"]) for c in record.schema]
         paths = [
-            parse_address(file.path).spark
+            literal_path(file.path)
             for version in range(after + 1, until + 1)
             if version not in record.skipped
             for file in record.arrivals[version - 1].files
@@ -193,7 +195,7 @@ class Tables:
 
     def _paths(self, segments: Sequence[Segment]) -> list[str]:
         return [
-            parse_address(self._store.path(file.path)).spark
+            literal_path(self._store.path(file.path))
             for segment in segments
             for file in segment.files
         ]
@@ -223,6 +225,11 @@ class Tables:
 
 
 _FORMATS = {"parquet": "parquet", "csv": "csv", "json": "json", "orc": "orc", "avro": "avro"}
+
+
+def literal_path(address: str) -> str:
+    """The address as Spark takes it, read as it stands: Spark would take some signs for patterns."""
+    return _PATTERN.sub(r"\\\1", parse_address(address).spark)
 
 
 def _options(record: Source, kind: str) -> dict[str, str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import hypothesis
 import pytest
 from hypothesis import strategies as st

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,8 @@ class Ran:
     @property
     def document(self) -> dict:
         """The one JSON document that was printed."""
-        return json.loads(self.out)
+        document: dict = json.loads(self.out)
+        return document
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,12 @@ def shop(program: Program, tmp_path: Path) -> Program:
     return program
 
 
+# A shell that starts something in the background may have it ignore interrupts.
+_HEED = (
+    "import signal; from slacktide.cli.main import main;"
+    "signal.signal(signal.SIGINT, signal.default_int_handler); main()"
+)
+HEEDING_INTERRUPTS = (sys.executable, "-u", "-c", _HEED)
 ORDERS = (
     *("source", "add", "orders", "--kind", "files", "--format", "csv"),
     *("--schema", "id BIGINT, customer STRING", "--option", "header=true"),

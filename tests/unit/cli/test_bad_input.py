@@ -57,8 +57,10 @@ WRONG = {
     ),
     "a plan file that is not there": (("refresh", "--plan", "/no/plan.json"), "/no/plan.json"),
     "a plan and views": (("refresh", "--plan", "x", "--views", "v"), "both given"),
-    "a view to plan that is not there": (("plan", "--views", "ghost"), "ghost"),
-    "a file to write that cannot be": (("plan", "--out", "/no/such/dir/p.json"), "cannot be written"),
+    "a file to write that cannot be": (
+        ("plan", "--out", "/no/such/dir/p.json"),
+        "cannot be written",
+    ),
     "a demo of no query": (("demo", "--views", "q99"), "q99"),
     "a demo of no size": (("demo", "--scale", "-1"), "scale -1.0 is not positive"),
 }
@@ -87,6 +89,12 @@ def test_is_one_document(shop: Program, case: str) -> None:
     assert sorted(error) == ["code", "hint", "message"]
     assert expected in error["message"]
     assert error["hint"]
+
+
+def test_a_view_to_plan_that_is_not_there(shop: Program) -> None:
+    ran = shop("plan", "--views", "ghost")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: there is no view 'ghost' (")
 
 
 def log_of(root: Path) -> list[str]:

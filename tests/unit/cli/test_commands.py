@@ -29,7 +29,9 @@ def test_prints_one_json_document(shop: Program, command: tuple[str, ...]) -> No
 
 
 @pytest.mark.parametrize("command", WITHOUT_SPARK, ids=" ".join)
-def test_an_empty_workspace_says_what_comes_next(program: Program, command: tuple[str, ...]) -> None:
+def test_an_empty_workspace_says_what_comes_next(
+    program: Program, command: tuple[str, ...]
+) -> None:
     program("init")
     ran = program(*command)
     assert (ran.code, ran.err) == (0, "")

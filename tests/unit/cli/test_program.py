@@ -13,7 +13,7 @@ import typer
 
 from slacktide.cli import main as program_module
 from slacktide.cli.main import app, run_command
-from tests.unit.cli.conftest import Program
+from tests.unit.cli.conftest import HEEDING_INTERRUPTS, Program
 
 MAIN = (sys.executable, "-m", "slacktide.cli.main")
 
@@ -45,8 +45,7 @@ def test_a_defect_is_one_line_and_keeps_its_traceback(
     (log,) = defective.glob("slacktide-*.log")
     assert out == ""
     assert err == (
-        "error: ZeroDivisionError: by nothing "
-        f"(a defect of Slacktide; the traceback is in {log})\n"
+        f"error: ZeroDivisionError: by nothing (a defect of Slacktide; the traceback is in {log})\n"
     )
     assert "break_down" in log.read_text(encoding="utf-8")
 
@@ -81,12 +80,11 @@ def test_a_closed_pipe_is_no_error(shop: Program) -> None:
 
 def test_ctrl_c_while_a_query_is_typed(shop: Program) -> None:
     with subprocess.Popen(
-        [*MAIN, "--workspace", str(shop.root), "view", "add", "v"],
+        [*HEEDING_INTERRUPTS, "--workspace", str(shop.root), "view", "add", "v"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         assert process.stdin is not None
         wait_until_reading(process.pid)
@@ -125,9 +123,7 @@ def commands(typed: typer.Typer, prefix: tuple[str, ...] = ()) -> list[tuple[str
 
 
 @pytest.mark.parametrize("command", commands(app), ids=" ".join)
-def test_helps_and_takes_json(
-    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_helps_and_takes_json(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command([*command, "--help"]) == 0
     text = capsys.readouterr().out
     assert "--json" in text
@@ -153,7 +149,5 @@ def test_help_loads_nothing_heavy() -> None:
         "import sys; from slacktide.cli.main import run_command; run_command(['--help']);"
         f"print('loaded', sorted({heavy} & set(sys.modules)))"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "loaded []"

@@ -86,8 +86,8 @@ def test_what_is_no_plan_is_refused():
 
 def test_the_result_of_the_planner_names_plan_and_workspace():
     result = {"workspace": "shop", "plan_id": "abc", "summary": [], "empty": True}
-    assert SlacktideRefreshOperator(task_id="t", plan=result)._named() == ("abc", True, "shop")
-    assert SlacktideRefreshOperator(task_id="t", plan="abc")._named() == ("abc", False, None)
+    assert SlacktideRefreshOperator(task_id="t", plan=result)._named() == ("abc", "shop")
+    assert SlacktideRefreshOperator(task_id="t", plan="abc")._named() == ("abc", None)
 
 
 HEAVY = (

@@ -7,7 +7,14 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slacktide.orchestration.reports import XCOM_LIMIT, bounded, driver_error, summary, unchanged
+from slacktide.orchestration.reports import (
+    XCOM_LIMIT,
+    bounded,
+    complaint,
+    driver_error,
+    summary,
+    unchanged,
+)
 
 VIEW = {
     "method": "incremental",
@@ -47,7 +54,9 @@ def test_a_large_report_keeps_method_and_reasons_as_long_as_it_can():
         "reasons": VIEW["reasons"],
         "error": None,
     }
-    assert bounded(report(3000))["methods"] == {"incremental": 3000}
+    longest = bounded(report(3000, error={"message": "m"}))
+    assert longest["methods"] == {"incremental": 3000}
+    assert "view_1: failed" in complaint(longest)
 
 
 def test_the_summary_counts_methods_rows_and_failures():
@@ -64,6 +73,14 @@ def test_the_summary_counts_methods_rows_and_failures():
         "failed": ["c"],
     }
     assert summary(unchanged("p"))["rows_read"] is None
+
+
+def test_a_run_with_a_failed_view_complains_of_it():
+    error = {"code": "DATA", "message": "a stray delete", "hint": ""}
+    views = {"a": VIEW, "b": {**VIEW, "method": "failed", "error": error}}
+    assert complaint({"run": 1, "plan_id": "p", "views": views}) == "b: a stray delete"
+    assert complaint(report(2)) == ""
+    assert complaint(unchanged("p")) == ""
 
 
 LOG = """Cannot execute: spark-submit --master local[2] submit.py. Error code is: {code}. Last lines:

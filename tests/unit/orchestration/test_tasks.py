@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from airflow.sdk.exceptions import AirflowFailException, AirflowSensorTimeout, TaskDeferred
+from airflow.sdk.exceptions import (
+    AirflowException,
+    AirflowFailException,
+    AirflowSensorTimeout,
+    TaskDeferred,
+)
 
 from slacktide.engine.workspace import Workspace
 from slacktide.orchestration.hook import SlacktideHook
@@ -178,16 +184,23 @@ def test_every_event_of_the_trigger_has_its_end(variable):
     assert ti.xcoms[MEMORY_KEY] == {"shop": {}}
     with pytest.raises(AirflowSensorTimeout, match="nothing"):
         sensor().execute_complete(within(ti), {"status": "timeout", "message": "nothing"})
-    with pytest.raises(AirflowFailException, match="wrong"):
+    with pytest.raises(AirflowException, match="wrong"):
         sensor().execute_complete(within(ti), {"status": "error", "message": "wrong"})
-    with pytest.raises(AirflowFailException):
+    with pytest.raises(AirflowException, match="without an event"):
         sensor().execute_complete(within(ti), None)
 
 
-def test_a_wrong_variable_ends_the_sensor(variable, monkeypatch):
+@pytest.mark.parametrize("deferrable", [True, False])
+def test_a_wrong_variable_is_said_and_may_be_corrected_before_the_retry(
+    variable, monkeypatch, deferrable
+):
+    good = os.environ["AIRFLOW_VAR_SLACKTIDE"]
     monkeypatch.setenv("AIRFLOW_VAR_SLACKTIDE", "[]")
-    with pytest.raises(AirflowFailException, match="Variable slacktide"):
-        sensor().poke(within(TaskInstance()))
+    with pytest.raises(AirflowException, match="INVALID_SETTING: Variable slacktide") as caught:
+        sensor(deferrable=deferrable).execute(within(TaskInstance()))
+    assert not isinstance(caught.value, AirflowFailException)
+    monkeypatch.setenv("AIRFLOW_VAR_SLACKTIDE", good)
+    assert sensor(deferrable=deferrable).execute(within(TaskInstance())) == ["shop"]
 
 
 def refresh(**given):
@@ -201,10 +214,19 @@ def test_a_missing_spark_connection_is_an_error_and_never_yarn(variable):
     assert "Spark connection spark_nowhere is not defined" in str(caught.value)
 
 
-def test_an_empty_plan_needs_no_spark(variable):
-    result = {**plan(), "empty": True}
+def test_an_empty_plan_needs_no_spark(variable, monkeypatch):
+    given = {**json.loads(os.environ["AIRFLOW_VAR_SLACKTIDE"])["workspaces"]["shop"], "views": {}}
+    monkeypatch.setenv("AIRFLOW_VAR_SLACKTIDE", json.dumps({"workspaces": {"shop": given}}))
+    result = plan()
+    assert result["empty"]
     report = refresh(plan=result)
     assert report == {"run": None, "plan_id": result["plan_id"], "method": "unchanged", "views": {}}
+
+
+def test_a_plan_that_is_not_there_is_refused_before_spark(variable):
+    plan()
+    with pytest.raises(AirflowFailException, match="UNKNOWN_OBJECT: there is no plan abc"):
+        refresh(plan="abc")
 
 
 def test_the_hook_opens_the_workspace_and_says_what_is_wrong(variable, monkeypatch):

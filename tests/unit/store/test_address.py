@@ -36,9 +36,9 @@ def test_relative_paths_begin_at_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", "/home/tide")
+    monkeypatch.setenv("HOME", str(tmp_path / "own"))
     assert parse_address("ws").spelling == str(tmp_path / "ws")
-    assert parse_address("~/ws").spelling == "/home/tide/ws"
+    assert parse_address("~/ws").spelling == str(tmp_path / "own" / "ws")
 
 
 @pytest.mark.parametrize(

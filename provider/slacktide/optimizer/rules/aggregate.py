@@ -66,7 +66,7 @@ MAINTAIN_AGGREGATE = DeltaRule(
     name="maintain_aggregate",
     node=r.Aggregate,
     identity="Δγ(X) = Final(S + γ(ΔX))│K − Final(S)│K, K the groups of ΔX",
-    source="tempura.md G-11, G-12",
+    source="Tempura, G-11, G-12",
     delta=_aggregate_delta,
     at=_aggregate_at,
 )

@@ -26,7 +26,7 @@ SPLIT_DELTA_OF_JOIN = DeltaRule(
     name="split_delta_of_join",
     node=r.Join,
     identity="Δ(L ⋈ R) = ΔL ⋈ R' + L ⋈ ΔR",
-    source="tempura.md G-5 (b)",
+    source="Tempura, G-5 (b)",
     delta=_join_delta,
     at=_join_at,
 )

@@ -48,7 +48,7 @@ READ_CHANGES_OF_SCAN = DeltaRule(
     name="read_changes_of_scan",
     node=r.Scan,
     identity="Δscan(s) = changes(s)",
-    source="tempura.md G-1",
+    source="Tempura, G-1",
     delta=_scan_delta,
     at=_scan_at,
 )
@@ -56,7 +56,7 @@ FILTER_CHANGES = DeltaRule(
     name="filter_changes",
     node=r.Filter,
     identity="Δσp(X) = σp(ΔX)",
-    source="tempura.md G-2",
+    source="Tempura, G-2",
     delta=_filter_delta,
     at=_filter_at,
 )
@@ -64,7 +64,7 @@ PROJECT_CHANGES = DeltaRule(
     name="project_changes",
     node=r.Project,
     identity="Δπe(X) = πe(ΔX)",
-    source="tempura.md G-3",
+    source="Tempura, G-3",
     delta=_project_delta,
     at=_project_at,
 )
@@ -72,7 +72,7 @@ ADD_CHANGES_OF_UNION = DeltaRule(
     name="add_changes_of_union",
     node=r.Union,
     identity="Δ(L ⊎ R) = ΔL + ΔR",
-    source="tempura.md G-4",
+    source="Tempura, G-4",
     delta=_union_delta,
     at=_union_at,
 )

@@ -7,11 +7,26 @@ compiles and keeps (`plan_dump.java`), because thousands of calls over py4j take
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from pyspark.logger import PySparkLogger
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep PySpark from logging, with its stack, an error that is told in one line."""
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    was_disabled, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = was_disabled
 
 
 class Bridge:

@@ -30,16 +30,21 @@ def constant_sql(value: Any, data_type: str) -> str:
     if not isinstance(value, list):
         sql = literal_sql(value, data_type)
     elif data_type.startswith("ARRAY<"):
-        sql = f"CAST(array({', '.join(_parts(value))}) AS {data_type})"
+        sql = _or_empty(f"array({', '.join(_parts(value))})", data_type)
     elif data_type.startswith("MAP<"):
         keys, values = _parts(value[0]), _parts(value[1])
         pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
-        sql = f"CAST(map({', '.join(pairs)}) AS {data_type})"
+        sql = _or_empty(f"map({', '.join(pairs)})", data_type)
     elif data_type.startswith("STRUCT<"):
         sql = _struct_sql(value, data_type)
     if sql is None:
         raise UnreadableError("UNREADABLE_EXPRESSION", f"a constant of type {data_type}")
     return sql
+
+
+def _or_empty(text: str, data_type: str) -> str:
+    """Parts tell their types; where there are none, a cast does."""
+    return f"CAST({text} AS {data_type})" if text.endswith("()") else text
 
 
 def _parts(values: list[Any]) -> list[str]:
@@ -56,4 +61,4 @@ def _struct_sql(values: list[Any], data_type: str) -> str:
         name = match[1].strip("`").replace("``", "`")
         pairs.append(f"{text_sql(name)}, {constant_sql(item['v'], item['t'])}")
         rest = rest[match.end() + len(item["t"]) :].removeprefix(" NOT NULL").removeprefix(", ")
-    return f"named_struct({', '.join(pairs)})"
+    return f"CAST(named_struct({', '.join(pairs)}) AS {data_type})"

@@ -249,6 +249,14 @@ def _invoked(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
     return Call(name, arguments, tree["t"], tree["n"])
 
 
+def _collate(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
+    """An explicit collation is stronger than that of a cast; its name is that of the type."""
+    name = tree["t"].removeprefix("STRING").removeprefix(" COLLATE ") or "UTF8_BINARY"
+    named = Literal(text_sql(name), "STRING", nullable=False)
+    child = reader.read(tree["f"]["child"], scope)
+    return Call("collate", (child, named), tree["t"], tree["n"])
+
+
 def _array_insert(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
     fields = tree["f"]
     if fields["legacyNegativeIndex"]:
@@ -264,6 +272,7 @@ RULES: Mapping[str, Rule] = {
     "ArrayInsert": _array_insert,
     "AttributeReference": _attribute,
     "CaseWhen": _case,
+    "Collate": _collate,
     "Cast": _cast,
     "GetArrayStructFields": _array_fields,
     "GetStructField": _field,

@@ -25,6 +25,8 @@ private void value(Object v) {
   } else if (v == null || v instanceof Boolean || v instanceof Integer || v instanceof Long
       || v instanceof Short || v instanceof Byte) {
     out.append(v);
+  } else if (v instanceof Double || v instanceof Float) {
+    text(v.toString());
   } else if (v instanceof String || v instanceof Character || v instanceof org.apache.spark.unsafe.types.UTF8String) {
     text(v.toString());
   } else if (v instanceof org.apache.spark.sql.catalyst.expressions.ExprId) {
@@ -71,6 +73,7 @@ private void object(Object v) {
 private boolean written(Object v) {
   String name = v.getClass().getName();
   return name.startsWith("scala.Tuple")
+      || name.equals("org.apache.spark.sql.types.StructField")
       || name.startsWith("org.apache.spark.sql.catalyst.plans.")
       || name.startsWith("org.apache.spark.sql.catalyst.expressions.");
 }

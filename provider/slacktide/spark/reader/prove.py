@@ -20,6 +20,7 @@ from slacktide.algebra.tree import sources
 from slacktide.common.node import Node
 from slacktide.common.tree import rewrite
 from slacktide.spark.reader.aggregates import aggregate_call
+from slacktide.spark.reader.bridge import quiet
 from slacktide.spark.reader.context import Reading, Scope, Tree, UnreadableError
 from slacktide.spark.reader.expressions import Expressions
 from slacktide.spark.reader.workshop import Workshop
@@ -46,7 +47,8 @@ def differences(workshop: Workshop, relation: Rel, outputs: tuple[Column, ...]) 
 
 def _executed(workshop: Workshop, text: str) -> Any:
     execution = workshop.bridge.execution(workshop.bridge.parse(text))
-    execution.assertAnalyzed()
+    with quiet():
+        execution.assertAnalyzed()
     return execution
 
 

@@ -55,8 +55,10 @@ FUNCTIONS: Final[Mapping[str, str]] = {
     "Floor": "floor",
     "Hour": "hour",
     "Length": "length",
+    "Mask": "mask",
     "Minute": "minute",
     "Second": "second",
+    "SecondWithFraction": "extract second",
     "StartsWith": "startswith",
     "StringLPad": "lpad",
     "StringRPad": "rpad",
@@ -64,11 +66,18 @@ FUNCTIONS: Final[Mapping[str, str]] = {
     "StringTrimLeft": "ltrim",
     "StringTrimRight": "rtrim",
     "Substring": "substring",
+    "ToCharacter": "to_char",
 }
 
 # Marks that change no value: the optimiser of the executing session puts its own.
 TRANSPARENT: Final = frozenset(
-    {"KnownFloatingPointNormalized", "KnownNotNull", "KnownNullable", "NormalizeNaNAndZero"}
+    {
+        "KnownFloatingPointNormalized",
+        "KnownNotContainsNull",
+        "KnownNotNull",
+        "KnownNullable",
+        "NormalizeNaNAndZero",
+    }
 )
 
 TRY: Final[Mapping[str, str]] = {
@@ -79,6 +88,7 @@ TRY: Final[Mapping[str, str]] = {
     "%": "try_mod",
     "sum": "try_sum",
     "avg": "try_avg",
+    "item": "get",
     "element_at": "try_element_at",
     "make_interval": "try_make_interval",
     "url_decode": "try_url_decode",
@@ -98,7 +108,10 @@ INVOKED: Final[Mapping[tuple[str, str], tuple[str, int]]] = {
 
 _LEGACY_OFF: Final[Mapping[str, Any]] = {
     "legacyInterval": False,
-    "legacySizeOfNull": False,
+    "allowNullComparisonResult": False,
+    "followThreeValuedLogic": True,
+    "seed": 42,
+    "useStringTypeWhenEmpty": False,
     "pairDelimiter": None,
     "mutableAggBufferOffset": 0,
     "inputAggBufferOffset": 0,
@@ -120,6 +133,8 @@ def is_mode(modes: Modes, field: str, value: Any) -> Literal["same", "try"] | No
         return "same" if value == modes.ansi else None if value else "try"
     if field == "timeZoneId":
         return "same" if value in (None, modes.zone) else None
+    if field == "legacySizeOfNull":
+        return "same" if value != modes.ansi else None
     if field in _LEGACY_OFF:
         return "same" if value == _LEGACY_OFF[field] else None
     return "same" if value is None else None

@@ -13,6 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
@@ -77,6 +80,9 @@ def read_view(
         return _with_relation(workshop, workshop.bridge.tree(execution.optimizedPlan()), view)
     except UnreadableError as stop:
         return replace(view, reasons=(stop.reason,))
+    except (PySparkException, Py4JJavaError) as error:
+        failure = f"a plan that fails in the optimiser ({type(error).__name__})"
+        return replace(view, reasons=(Reason("UNREADABLE_NODE", failure),))
     except RecursionError:
         return replace(view, reasons=(Reason("UNREADABLE_NODE", "a plan nested too deeply"),))
 

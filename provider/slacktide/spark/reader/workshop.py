@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException, ParseException
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.sql import column_name, quoted
 from slacktide.errors import QueryError
-from slacktide.spark.reader.bridge import Bridge
+from slacktide.spark.reader.bridge import Bridge, quiet
 from slacktide.spark.reader.context import Modes, Reading
 from slacktide.spark.session import isolated
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Schema = Sequence[Mapping[str, Any]]
 # Leaves that hold no stored data.
 _HARMLESS = frozenset(
-    {"CTERelationRef", "LocalRelation", "OneRowRelation", "Range", "UnionLoopRef"}
+    {"CTERelationRef", "LocalRelation", "OneRowRelation", "Range", "ResolvedInlineTable", "UnionLoopRef"}
 )
 
 
@@ -127,7 +127,8 @@ class Workshop:
 
     def _checked(self, action: Callable[[], Any]) -> Any:
         try:
-            return action()
+            with quiet():
+                return action()
         except ParseException as error:
             raise QueryError(
                 f"the query does not parse: {_one_line(error)}",

@@ -1,0 +1,72 @@
+"""What has moved since a plan was made, or since a run of it began."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from slacktide.common.reasons import Reason
+from slacktide.engine.plan import Plan
+from slacktide.engine.planning import is_mirror_due, make_plan, state_versions
+from slacktide.engine.work import Work
+from slacktide.errors import CommitConflictError
+from slacktide.optimizer.api import missing_state
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.store.world import World
+
+
+def still_due(world: World, mirrors: Mapping[str, int]) -> dict[str, int]:
+    """Leave out mirrors that another run wrote since, which this one would only set back."""
+    return {name: end for name, end in mirrors.items() if is_mirror_due(world, name, end)}
+
+
+def refuse_left_out(world: World, now: World, works: Sequence[Work]) -> None:
+    """Refuse to commit what was made from an arrival that was left out meanwhile."""
+    for work in works:
+        for name, end in work.plan.end.items():
+            source = now.sources.get(name)
+            new = set() if source is None else source.skipped - world.sources[name].skipped
+            if any(version <= end for version in new):
+                raise CommitConflictError(
+                    f"an arrival of source {name} was left out during the run",
+                    hint="run the refresh again",
+                )
+
+
+def stale(world: World, plan: Plan) -> str:
+    """Say what a plan started from that is no longer so; an empty text for a fresh plan."""
+    if plan.register and (moved := _moved_source(world, plan.versions)):
+        return moved
+    for view in plan.views:
+        record = world.views.get(view.view)
+        if record is None or record.token != view.token:
+            return f"view {view.view}"
+        moved = _moved_source(world, view.end) or _moved_state(world, view)
+        if moved:
+            return moved
+    return ""
+
+
+def _moved_source(world: World, versions: Mapping[str, int]) -> str:
+    """Name a source that has not the versions that the plan takes in, as after a reset."""
+    for name, version in versions.items():
+        known = world.sources.get(name)
+        if known is None or known.version < version:
+            return f"source {name}"
+    return ""
+
+
+def _moved_state(world: World, view: ViewPlan) -> str:
+    """Name a state that is not as the program expects it; another view of a run may share it."""
+    if view.program is None or view.method != "incremental":
+        return ""
+    return missing_state(view.program, view.start, state_versions(world))
+
+
+def again(world: World, plan: Plan, moved: str) -> Plan:
+    """Make a plan again under its own id, so that a retry of it still finds its run."""
+    names = [view.view for view in plan.views if view.view in world.views]
+    fresh = make_plan(world, now=plan.now, views=names, register=plan.register)
+    reason = Reason("STALE_PLAN", moved)
+    views = tuple(replace(view, reasons=(*view.reasons, reason)) for view in fresh.views)
+    return replace(fresh, views=views, identity=plan.plan_id)

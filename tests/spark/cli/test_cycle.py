@@ -1,0 +1,232 @@
+"""From a landed file to an exact answer, typed as a user types it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.spark.cli.conftest import land
+from tests.unit.cli.conftest import Program
+
+pytestmark = pytest.mark.spark
+
+REVENUE = "SELECT customer, sum(amount) AS total, count(*) AS n FROM orders GROUP BY customer"
+RANKED = "SELECT id, row_number() OVER (ORDER BY id) AS place FROM orders"
+
+
+def rows(program: Program, *command: str) -> list[list]:
+    ran = program(*command, "--json")
+    assert ran.code == 0, ran.err
+    return sorted(ran.document["rows"], key=repr)
+
+
+def test_a_change_becomes_an_exact_answer(shop: Program, landing: Path) -> None:
+    added = shop("view", "add", "revenue", "--sql", REVENUE)
+    assert (added.code, added.err) == (0, "")
+    assert "view revenue is incremental" in added.out
+    land(landing, "many", "".join(f"{number},zoe,1.00\n" for number in range(10, 50)))
+    assert shop("refresh").code == 0
+    before = [["ada", "10.50", 2], ["bob", "20.00", 1], ["zoe", "40.00", 40]]
+    assert rows(shop, "read", "revenue") == before
+    land(landing, "b", "4,ada,1.00\n")
+    report = shop("refresh", "--json").document
+    assert report["views"]["revenue"]["method"] == "incremental"
+    after = [["ada", "11.50", 3], *before[1:]]
+    assert rows(shop, "read", "revenue") == after
+    assert rows(shop, "read", "revenue", "--run", "1") == before
+    assert rows(shop, "changes", "revenue", "--since", "1") == [
+        ["ada", "10.50", 2, "delete", 2],
+        ["ada", "11.50", 3, "insert", 2],
+    ]
+    verified = shop("verify", "--json")
+    assert verified.code == 0
+    assert verified.document["equal"] is True
+    runs = shop("history", "revenue", "--json").document["runs"]
+    assert [run["run"] for run in runs] == [2, 1]
+    assert "nothing to do" in shop("refresh").out
+
+
+def test_the_verdict_comes_before_anything_is_written(shop: Program) -> None:
+    ran = shop("view", "add", "ranked", "--sql", RANKED, "--dry-run")
+    assert ran.code == 0
+    assert "view ranked is recomputed in full whenever its sources change, because" in ran.out
+    assert "window is computed anew from the sources" in ran.out
+    assert shop("view", "list", "--json").document == {"views": {}}
+    document = shop("view", "add", "ranked", "--sql", RANKED, "--json").document
+    assert document["is_incremental"] is False
+    assert document["reasons"] == ["OPERATOR_NOT_INCREMENTAL(window)"]
+
+
+def test_a_stored_plan_is_run_as_it_is(shop: Program, landing: Path, tmp_path: Path) -> None:
+    shop("view", "add", "revenue", "--sql", REVENUE)
+    plan = shop("plan", "--out", str(tmp_path / "plan.json"), "--json").document
+    land(landing, "b", "4,cyd,1.00\n")
+    report = shop("refresh", "--plan", str(tmp_path / "plan.json"), "--json").document
+    assert report["plan_id"] == plan["plan_id"]
+    assert len(rows(shop, "read", "revenue")) == 2
+    again = shop("refresh", "--plan", plan["plan_id"], "--json").document
+    assert again["run"] == report["run"]
+
+
+def test_a_query_is_read_from_standard_input_and_from_a_file(
+    shop: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(REVENUE))
+    assert shop("view", "add", "piped").code == 0
+    (tmp_path / "q.sql").write_text(REVENUE, encoding="utf-8")
+    assert shop("view", "add", "filed", "--file", str(tmp_path / "q.sql")).code == 0
+    assert sorted(shop("view", "list", "--json").document["views"]) == ["filed", "piped"]
+
+
+def test_views_are_replaced_paused_and_dropped(shop: Program) -> None:
+    shop("view", "add", "v", "--sql", REVENUE)
+    assert shop("view", "replace", "v", "--sql", "SELECT id FROM orders WHERE id > 1").code == 0
+    shop("refresh")
+    assert rows(shop, "read", "v") == [[2], [3]]
+    assert shop("view", "pause", "v").code == 0
+    assert shop("view", "list", "--json").document["views"]["v"]["paused"] is True
+    assert shop("view", "resume", "v").code == 0
+    assert shop("view", "list", "--json").document["views"]["v"]["paused"] is False
+    assert shop("view", "drop", "v").code == 0
+    assert shop("read", "v").code == 2
+
+
+def test_explains_a_view_a_query_and_a_plan(shop: Program, tmp_path: Path) -> None:
+    shop("view", "add", "revenue", "--sql", REVENUE)
+    assert "view revenue is maintained incrementally" in shop("explain", "revenue").out
+    asked = shop("explain", RANKED, "--json").document
+    assert asked["is_incremental"] is False
+    shop("plan", "--out", str(tmp_path / "plan.json"))
+    assert "view revenue: full" in shop("explain", "--plan", str(tmp_path / "plan.json")).out
+    assert list(shop("view", "list", "--json").document["views"]) == ["revenue"]
+
+
+BAD = {
+    "a query that does not parse": (("--sql", "SELEC 1"), "QUERY"),
+    "a column that is not there": (("--sql", "SELECT nothing FROM orders"), "QUERY"),
+    "a table that is not there": (("--sql", "SELECT * FROM ghosts"), "QUERY"),
+    "a policy that excludes the query": (
+        ("--sql", RANKED, "--policy", "incremental"),
+        "UNSUPPORTED_QUERY",
+    ),
+    "a policy that is none": (("--sql", REVENUE, "--policy", "lazy"), "INVALID_SETTING"),
+    "a setting that is none": (("--sql", REVENUE, "--set", "speed=9"), "INVALID_SETTING"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(BAD))
+def test_a_view_that_cannot_be(shop: Program, case: str) -> None:
+    options, code = BAD[case]
+    ran = shop("view", "add", "v", *options, "--json")
+    assert (ran.code, ran.err) == (2, "")
+    assert ran.document["error"]["code"] == code
+    assert ran.document["error"]["hint"]
+    assert shop("view", "list", "--json").document == {"views": {}}
+
+
+def test_a_name_that_is_taken(shop: Program) -> None:
+    shop("view", "add", "v", "--sql", REVENUE)
+    ran = shop("view", "add", "v", "--sql", REVENUE)
+    assert ran.code == 2
+    assert ran.err.startswith("error: the name v is taken")
+    assert ran.err.count("\n") == 1
+
+
+def test_a_view_that_fails_while_others_go_on(shop: Program, landing: Path) -> None:
+    shop("view", "add", "good", "--sql", REVENUE)
+    shop("view", "add", "bad", "--sql", "SELECT CAST(customer AS INT) AS number FROM orders")
+    ran = shop("refresh", "--json")
+    assert ran.code == 2
+    assert ran.document["views"]["bad"]["error"]["code"] == "DATA"
+    assert ran.document["views"]["good"]["error"] is None
+    assert len(rows(shop, "read", "good")) == 2
+    assert "bad" in shop("history").out
+
+
+def test_verify_finds_a_row_that_is_wrong(shop: Program) -> None:
+    shop("view", "add", "v", "--sql", "SELECT id, customer FROM orders")
+    shop("refresh")
+    (path,) = (shop.root / "views" / "v").rglob("*.parquet")
+    path.write_bytes(path.read_bytes().replace(b"bob", b"eve"))
+    path.with_name(f".{path.name}.crc").unlink()
+    ran = shop("verify")
+    assert ran.code == 1
+    assert "extra 1 of id=2, customer=eve" in ran.out
+    assert "missing 1 of id=2, customer=bob" in ran.out
+
+
+def test_rows_are_printed_in_three_forms(shop: Program) -> None:
+    shop("view", "add", "v", "--sql", TYPES)
+    shop("refresh")
+    ran = shop("read", "v", "--json")
+    document = ran.document
+    assert [column["name"] for column in document["columns"]] == NAMES
+    (row,) = document["rows"]
+    assert dict(zip(NAMES, row, strict=True)) == {
+        "text": 'a "quoted", text',
+        "empty": "",
+        "nothing": None,
+        "exact": "1.50",
+        "odd": "nan",
+        "day": "2026-01-31",
+        "moment": "2026-01-31 12:00:00",
+        "raw": "ff00",
+        "list": [1, None],
+        "pairs": [["k", 1]],
+        "inner": {"x": 1, "y": "z"},
+        "yes": True,
+    }
+    line = shop("read", "v", "--format", "csv").out.split("\r\n")[1]
+    assert line == (
+        '"a ""quoted"", text","",,1.50,nan,2026-01-31,2026-01-31 12:00:00,ff00,'
+        '"[1, null]","[[""k"", 1]]","{""x"": 1, ""y"": ""z""}",true'
+    )
+    table = shop("read", "v").out
+    assert "NULL" in table
+    assert "1 row" in table
+
+
+NAMES = ["text", "empty", "nothing", "exact", "odd", "day", "moment", "raw", "list", "pairs"]
+NAMES += ["inner", "yes"]
+TYPES = """
+SELECT 'a "quoted", text' AS text, '' AS empty, CAST(NULL AS INT) AS nothing,
+  CAST(1.5 AS DECIMAL(5,2)) AS exact, double('NaN') AS odd, DATE '2026-01-31' AS day,
+  TIMESTAMP_NTZ '2026-01-31 12:00:00' AS moment, X'FF00' AS raw, array(1, NULL) AS list,
+  map('k', 1) AS pairs, named_struct('x', 1, 'y', 'z') AS inner, true AS yes
+FROM orders WHERE id = 1
+"""
+
+
+def test_limits(shop: Program) -> None:
+    shop("view", "add", "v", "--sql", "SELECT id FROM orders ORDER BY id DESC")
+    shop("refresh")
+    assert shop("read", "v", "--limit", "2", "--json").document["rows"] == [[3], [2]]
+    assert "the first 2 rows" in shop("read", "v", "--limit", "2").out
+    assert shop("read", "v", "--format", "csv").out == "id\r\n3\r\n2\r\n1\r\n"
+
+
+def test_every_document_is_one(shop: Program) -> None:
+    for command in (
+        ("view", "add", "v", "--sql", REVENUE),
+        ("refresh",),
+        ("read", "v"),
+        ("changes", "v", "--since", "0"),
+        ("verify",),
+        ("explain", "v"),
+        ("status",),
+        ("view", "replace", "v", "--sql", REVENUE),
+        ("view", "drop", "v"),
+    ):
+        ran = shop(*command, "--json")
+        assert (ran.code, ran.err) == (0, ""), command
+        assert isinstance(json.loads(ran.out), dict)
+
+
+def test_the_shared_session_goes_on(shop: Program, spark) -> None:
+    shop("view", "add", "v", "--sql", REVENUE)
+    assert spark.range(3).count() == 3
+    assert os.environ.get("SPARK_LOCAL_IP") == "127.0.0.1"

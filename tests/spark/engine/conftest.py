@@ -1,0 +1,15 @@
+"""What the tests of the workspace's behaviour share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.harness.lab import Lab
+
+
+@pytest.fixture
+def lab(spark, tmp_path: Path) -> Lab:
+    """An empty workspace."""
+    return Lab(spark, tmp_path)

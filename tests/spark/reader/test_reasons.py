@@ -1,0 +1,139 @@
+"""What cannot be maintained is said before the optimiser can hide it; what is no query is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slacktide.errors import QueryError
+from slacktide.spark.reader import read_view
+from tests.spark.reader.conftest import SOURCES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("SELECT k, current_date() FROM p", "CLOCK(current_date)"),
+        ("SELECT k FROM p WHERE now() > timestamp'2020-01-01 00:00:00'", "CLOCK(now)"),
+        ("SELECT unix_timestamp() FROM p", "CLOCK(current_timestamp)"),
+        ("SELECT localtimestamp() FROM p", "CLOCK(localtimestamp)"),
+        ("SELECT k FROM p WHERE EXISTS (SELECT 1 FROM q WHERE curdate() > date'2020-01-01')", "CLOCK(current_date)"),
+        ("SELECT date'today' FROM p", "CLOCK('today')"),
+        ("SELECT timestamp 'now' FROM p", "CLOCK('now')"),
+        ("SELECT cast(' Tomorrow ' AS date) FROM p", "CLOCK('tomorrow')"),
+        ("SELECT * FROM VALUES (current_timestamp())", "CLOCK(current_timestamp)"),
+        ("SELECT rand() FROM p", "NON_DETERMINISTIC_EXPRESSION(rand)"),
+        ("SELECT rand(7) FROM p", "NON_DETERMINISTIC_EXPRESSION(rand)"),
+        ("SELECT uuid() FROM p", "NON_DETERMINISTIC_EXPRESSION(uuid)"),
+        ("SELECT shuffle(array(1, 2)) FROM p", "NON_DETERMINISTIC_EXPRESSION(Shuffle)"),
+        ("SELECT monotonically_increasing_id() FROM p", "NON_DETERMINISTIC_EXPRESSION(monotonically_increasing_id)"),
+        ("SELECT k FROM p TABLESAMPLE (50 PERCENT)", "NON_DETERMINISTIC_EXPRESSION(TABLESAMPLE)"),
+        ("SELECT current_user() FROM p", "NON_DETERMINISTIC_EXPRESSION(current_user)"),
+        ("SELECT input_file_name() FROM p", "NON_DETERMINISTIC_EXPRESSION(input_file_name)"),
+        (
+            "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 9) SELECT n FROM t, p",
+            "RECURSIVE_QUERY",
+        ),
+    ],
+)
+def test_is_told(spark: SparkSession, sql: str, reason: str) -> None:
+    view = read_view(spark, sql, SOURCES)
+    assert [str(found) for found in view.reasons] == [reason]
+    assert view.relation is None
+    assert view.outputs
+    assert view.clock == reason.startswith("CLOCK")
+    assert view.deterministic != reason.startswith("NON_DETERMINISTIC")
+
+
+def test_text_that_only_looks_like_a_clock_is_read(spark: SparkSession) -> None:
+    view = read_view(spark, "SELECT k FROM p WHERE s = 'today' OR s = 'now()'", SOURCES)
+    assert view.relation is not None
+    assert not view.clock
+
+
+def test_order_dependent_aggregates_are_deterministic(spark: SparkSession) -> None:
+    view = read_view(spark, "SELECT first(s), collect_list(k) FROM p", SOURCES)
+    assert view.deterministic
+    assert view.relation is not None
+
+
+def test_a_python_function_is_not_read(spark: SparkSession) -> None:
+    def register(session: SparkSession) -> None:
+        session.udf.register("twice", lambda number: number * 2, "int")
+
+    view = read_view(spark, "SELECT twice(k) AS t FROM p", SOURCES, prepare=register)
+    assert view.relation is None
+    assert {reason.code for reason in view.reasons} <= {"UNREADABLE_NODE", "UNREADABLE_EXPRESSION"}
+    assert [(column.name, column.type) for column in view.outputs] == [("t", "INT")]
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELEC k FROM p", "does not parse"),
+        ("SELECT k FROM p WHERE", "does not parse"),
+        ("SELECT absent FROM p", "does not resolve: [UNRESOLVED_COLUMN"),
+        ("SELECT k FROM nowhere", "does not resolve: [TABLE_OR_VIEW_NOT_FOUND]"),
+        ("SELECT k FROM elsewhere.p", "elsewhere.p, which is not a source"),
+        ("SELECT nofunction(k) FROM p", "does not resolve"),
+        ("SELECT k FROM parquet.`/tmp/x`", "which is not a source"),
+        ("DROP TABLE p", "no query but"),
+        ("INSERT INTO p SELECT * FROM p", "no query but"),
+        ("SET spark.sql.ansi.enabled=false", "no query but"),
+        ("CREATE TEMPORARY VIEW x AS SELECT 1", "no query but"),
+        ("EXECUTE IMMEDIATE 'DROP TABLE p'", "no query but"),
+        ("SHOW TABLES", "no query but"),
+        ("SELECT 1; SELECT 2", "does not parse"),
+    ],
+)
+def test_a_bad_text_is_one_error(spark: SparkSession, sql: str, message: str) -> None:
+    with pytest.raises(QueryError) as raised:
+        read_view(spark, sql, SOURCES)
+    assert message in raised.value.message
+    assert "\n" not in str(raised.value)
+    assert "SQLSTATE" not in str(raised.value)
+    assert raised.value.hint
+
+
+def test_an_error_names_the_place(spark: SparkSession) -> None:
+    with pytest.raises(QueryError, match=r"line 2,? pos 7"):
+        read_view(spark, "SELECT k,\n       absent FROM p", SOURCES)
+
+
+def test_a_stored_table_is_not_a_source(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE reader_stored (k INT) USING parquet")
+    try:
+        with pytest.raises(QueryError, match="reads a table that is not a source"):
+            read_view(spark, "SELECT k FROM reader_stored", SOURCES)
+    finally:
+        spark.sql("DROP TABLE reader_stored")
+
+
+def test_views_are_expanded(spark: SparkSession) -> None:
+    views = {"top": "SELECT t FROM below WHERE t > 1", "below": "SELECT sum(v) AS t FROM p GROUP BY k"}
+    view = read_view(spark, "SELECT * FROM Top JOIN q ON w = t", SOURCES, views=views)
+    assert view.relation is not None
+    assert view.sources == ("p", "q")
+    flat = read_view(
+        spark,
+        "SELECT * FROM (SELECT t FROM (SELECT sum(v) AS t FROM p GROUP BY k) WHERE t > 1) JOIN q ON w = t",
+        SOURCES,
+    )
+    assert [(c.name, c.type) for c in view.outputs] == [(c.name, c.type) for c in flat.outputs]
+
+
+def test_views_in_a_circle_are_refused(spark: SparkSession) -> None:
+    views = {"a": "SELECT * FROM b", "b": "SELECT * FROM a"}
+    with pytest.raises(QueryError, match="circle"):
+        read_view(spark, "SELECT * FROM a", SOURCES, views=views)
+
+
+def test_a_clock_in_a_view_below_is_seen(spark: SparkSession) -> None:
+    views = {"below": "SELECT k, now() AS t FROM p"}
+    assert read_view(spark, "SELECT k FROM below", SOURCES, views=views).clock

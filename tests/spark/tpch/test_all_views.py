@@ -1,0 +1,69 @@
+"""The 22 views against batch: a slice of `tests/campaigns/tpch_views.py`, and what that found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slacktide.workloads import tpch
+from tests.campaigns.tpch_views import build, steps
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from slacktide import Workspace
+
+CAMPAIGN = Path(__file__).parents[2] / "campaigns" / "tpch_views.json"
+MAINTAINED = {"q1", "q3", "q5", "q6", "q7", "q8", "q9", "q10", "q12", "q14", "q19"}
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> tuple[Path, Workspace]:
+    root = tmp_path_factory.mktemp("tpch")
+    return root, build(root, spark)
+
+
+@pytest.mark.parametrize("nature", tpch.NATURES)
+def test_every_answer_equals_batch_after_every_run(
+    nature: str, shop: tuple[Path, Workspace], spark: SparkSession
+) -> None:
+    root, workspace = shop
+    found = list(steps(root, workspace, spark, nature, batches=3))
+    assert [step.different for step in found] == [{}, {}, {}]
+    plain = found[-1]
+    assert {n for n, method in plain.methods.items() if method == "incremental"} >= MAINTAINED
+    assert len(plain.empty) <= 2
+
+
+def test_rows_read_follow_the_change(shop: tuple[Path, Workspace], spark: SparkSession) -> None:
+    root, workspace = shop
+    stream = tpch.ChangeStream(
+        root / "lake", scale=0.01, seed=5, nature="clustered", share=0.01, masters=True
+    )
+    batch = stream.write_next()
+    report = workspace.refresh(spark)
+    for name, state_rows in (("q1", 4), ("q6", 1)):
+        runs = len(workspace.history(name))
+        bound = 2 * batch.rows["lineitem"] + runs * state_rows * 2
+        assert 0 < report.views[name].actual["rows_read"] <= bound
+
+
+def test_the_campaign_held_at_full_length() -> None:
+    natures = json.loads(CAMPAIGN.read_text())["natures"]
+    assert set(natures) == set(tpch.NATURES)
+    for done in natures.values():
+        assert len(done) >= 8
+        assert {step["kind"] for step in done} == {"plain", "late", "empty"}
+        assert not any(step["different"] for step in done)
+        lively = [
+            name
+            for name in tpch.QUERIES
+            if 2 * sum(step["changed"].get(name, False) for step in done) >= len(done)
+            and not any(name in step["empty"] for step in done)
+        ]
+        assert len(lively) >= 20

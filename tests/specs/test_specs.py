@@ -1,0 +1,103 @@
+"""Runs the ``.spec`` files beside this one; one test per file.
+
+A case is: comments, a directive with ``key=value`` arguments, a relation as text, ``----``, what is
+expected, a blank line. ``REWRITE=1 pytest tests/specs`` writes what was found into the files.
+
+Directives:
+    delta changed=a,b    the change of the relation when these sources change, or ``no change``
+    verdict              the reasons for which the view is recomputed, or ``maintained``
+    check                random data and changes through all programs: ``equal`` to batch
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from slacktide.algebra.relation import Rel, Scan
+from slacktide.algebra.textual import from_text
+from slacktide.common.tree import of_type
+from slacktide.optimizer.derivation import Derivation
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.program.operator import Program, Publish
+from slacktide.program.reference.operators import Bag
+from slacktide.program.textual import program_text
+from tests.harness.maintained import Maintained
+from tests.harness.plans import Case, SourceShape
+
+HERE = Path(__file__).parent
+CASE = re.compile(
+    r"(?P<head>(?:#[^\n]*\n)*(?P<directive>\w+)(?P<arguments>[^\n]*)\n(?P<body>.*?)----\n)"
+    r"(?P<expected>(?:[^\n]+\n)*)",
+    re.DOTALL,
+)
+CHAIN = re.compile(r"states/[0-9a-f]+")
+Arguments = dict[str, str]
+
+
+def delta(relation: Rel, arguments: Arguments) -> str:
+    changed = frozenset(filter(None, arguments["changed"].split(",")))
+    derivation = Derivation(Maintainability(relation), changed=changed, rebuilds=False)
+    change = derivation.delta(relation)
+    if change is None:
+        return "no change"
+    program = Program(derivation.steps(Publish("v", change, is_base=False)))
+    return CHAIN.sub("states/…", program_text(program)).rstrip("\n")
+
+
+def verdict(relation: Rel, _: Arguments) -> str:
+    reasons = Maintainability(relation).verdict()
+    return "\n".join(str(reason) for reason in reasons) or "maintained"
+
+
+def check(relation: Rel, _: Arguments) -> str:
+    shapes = tuple(
+        SourceShape(scan.source, tuple((c.name, c.type, c.nullable) for c in scan.fields))
+        for scan in {scan.source: scan for scan in of_type(relation, Scan)}.values()
+    )
+    for seed in range(20):
+        source = random.Random(seed)  # noqa: S311
+        maintained = Maintained(Case(relation, shapes))
+        present: dict[str, list] = {shape.name: [] for shape in shapes}
+        for _batch in range(4):
+            maintained.arrive({s.name: changes(source, s, present[s.name]) for s in shapes})
+            maintained.refresh()
+    return "equal"
+
+
+def changes(source: random.Random, shape: SourceShape, present: list) -> Bag:
+    gone = [present.pop(source.randrange(len(present))) for _ in range(len(present) // 2)]
+    fresh = [shape.row(source.randrange(4**6)) for _ in range(source.randrange(5))]
+    present += fresh
+    return [(row, -1) for row in gone] + [(row, 1) for row in fresh]
+
+
+DIRECTIVES: dict[str, Callable[[Rel, Arguments], str]] = {
+    "delta": delta,
+    "verdict": verdict,
+    "check": check,
+}
+
+
+def run(case: re.Match[str]) -> str:
+    arguments = dict(pair.split("=", 1) for pair in case["arguments"].split())
+    return DIRECTIVES[case["directive"]](from_text(case["body"]), arguments)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(HERE.rglob("*.spec")), ids=lambda path: str(path.relative_to(HERE))
+)
+def test_spec(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    found = [(case, run(case)) for case in CASE.finditer(text)]
+    written = "\n\n".join(case["head"] + result for case, result in found) + "\n"
+    if "REWRITE" in os.environ:
+        path.write_text(written, encoding="utf-8")
+        return
+    assert found
+    assert written == text
