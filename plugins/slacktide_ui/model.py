@@ -17,6 +17,7 @@ from slacktide.orchestration.catalog import configured, open_workspace
 from slacktide.orchestration.variable import WorkspaceConfig
 
 _LAST_RUNS = 20
+_LOOKED_AT = 100  # so that a view that changes seldom still shows its last run
 _LOG = logging.getLogger(__name__)
 
 
@@ -54,7 +55,7 @@ def _unreadable(name: str, error: Mapping[str, str]) -> dict[str, Any]:
 def _read(config: WorkspaceConfig) -> dict[str, Any]:
     workspace = open_workspace(config)
     status = workspace.status().to_dict()
-    reports = [report.to_dict() for report in workspace.history()]
+    reports = [report.to_dict() for report in workspace.history(limit=_LOOKED_AT)]
     reports.sort(key=lambda report: report.get("run") or 0, reverse=True)
     return {"name": config.name, **shown(status, workspace.pending(), reports), "error": None}
 

@@ -148,7 +148,8 @@ class Lab:
         self.verified()
         for name, (expected, of) in self._expected.items():
             rows = expected(*(self.rows[source] for source in of))
-            assert self.bag(name) == bag(rows), name
+            found, wanted = self.bag(name), bag(rows)
+            assert found == wanted, (name, found - wanted, wanted - found)
 
     def verified(self) -> None:
         """Every answer is equal to a batch run."""

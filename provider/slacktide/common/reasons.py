@@ -13,6 +13,7 @@ from slacktide.errors import InvariantError
 
 SENTENCES: Final = MappingProxyType(
     {
+        "CHANGE_FAILS": "a row of the change fails in the query, so its text ran over all rows ({detail})",
         "CHANGE_TOO_LARGE": "the pending change is too large a share of the sources ({detail})",
         "CLOCK": "the query asks for the time ({detail}), which is fixed anew in every run",
         "FIRST_RUN": "the view has no answer yet",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from slacktide.common.names import check_name
 from slacktide.engine.definitions import (
     ViewDraft,
-    check_settings,
     draft_view,
     known,
+    refuse_if_called,
     refuse_if_read,
 )
 from slacktide.engine.sources import check_source
-from slacktide.errors import FunctionError, InvalidSettingError, ObjectExistsError
+from slacktide.errors import FunctionError, ObjectExistsError
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.record import FunctionRecord, Source, ViewRecord
@@ -62,7 +62,9 @@ class Catalogue:
         known("view", name, world.views)
         refuse_if_read(world, "view", name)
         draft = self.draft_view(spark, name, sql, settings)
-        updates: list[u.Update] = [draft.replacement(), *_forget_changes(world, name)]
+        kept = draft.replacement()
+        updates: list[u.Update] = [kept, *_forget_changes(world, name)]
+        updates += _forget_states(world, name, kept.states)
         self._store.commit(updates, [q.ViewIs(name, world.views[name].token)])
         return self._store.world().views[name]
 
@@ -71,10 +73,8 @@ class Catalogue:
         world = self._store.world()
         known("view", name, world.views)
         refuse_if_read(world, "view", name)
-        others = {s for v in world.views.values() if v.name != name for s in v.states}
-        alone = [s for s in world.views[name].states if s in world.chains and s not in others]
         updates: list[u.Update] = [u.DropView(name), *_forget_changes(world, name)]
-        updates += [u.DropChain(state) for state in alone]
+        updates += _forget_states(world, name)
         self._store.commit(updates, [q.ViewIs(name, world.views[name].token)])
 
     def drop_source(self, name: str) -> None:
@@ -125,38 +125,23 @@ class Catalogue:
         return record
 
     def drop_function(self, name: str) -> None:
-        """Remove a function."""
-        known("function", name, self._store.world().functions)
-        self._store.commit([u.DropFunction(name)])
-
-    def declare(self, declarations: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-        """Add the sources and functions that are declared and missing; give the missing views."""
+        """Remove a function that no view calls."""
         world = self._store.world()
-        for name, source in declarations.get("sources", {}).items():
-            if name not in world.sources:
-                arguments = {key: value for key, value in source.items() if key != "kind"}
-                self.add_source(name, source["kind"], arguments)
-        for name, function in declarations.get("functions", {}).items():
-            if name not in world.functions:
-                rest = {k: v for k, v in function.items() if k not in {"target", "returns"}}
-                self.add_function(name, function["target"], function["returns"], rest)
-        missing: dict[str, Mapping[str, Any]] = {}
-        for name, view in declarations.get("views", {}).items():
-            if name in world.views:
-                continue
-            check_name("view", name)
-            if not isinstance(view.get("sql"), str):
-                raise InvalidSettingError(
-                    f"view {name} has no sql", hint='declare it as {"sql": "SELECT …"}'
-                )
-            check_settings(name, {key: value for key, value in view.items() if key != "sql"})
-            missing[name] = view
-        return missing
+        known("function", name, world.functions)
+        refuse_if_called(world, name)
+        self._store.commit([u.DropFunction(name)])
 
 
 def _forget_changes(world: World, name: str) -> list[u.Update]:
     chain = f"changes/{name}"
     return [u.DropChain(chain)] if chain in world.chains else []
+
+
+def _forget_states(world: World, name: str, still: Sequence[str] = ()) -> list[u.Update]:
+    """Drop the states of a view that no other view keeps, nor it itself from now on."""
+    kept = {s for v in world.views.values() if v.name != name for s in v.states} | set(still)
+    states = world.views[name].states
+    return [u.DropChain(state) for state in states if state in world.chains and state not in kept]
 
 
 def _free(world: World, name: str) -> None:

@@ -47,7 +47,11 @@ def updates(
             continue
         if work.draft is not None:
             written.append(work.draft.update())
-        chains.update(work.outcome.chains)
+        chains.update(
+            (chain, (segment, is_base))
+            for chain, (segment, is_base) in work.outcome.chains.items()
+            if is_base or chain not in chains
+        )
         written.extend(_answer_updates(world, work, work.outcome, run))
         written.append(u.AdvanceView(work.name, dict(work.plan.end), run))
     return [*written, *(_chain_update(i, s, is_base, run) for i, (s, is_base) in chains.items())]

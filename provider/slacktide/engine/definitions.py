@@ -19,7 +19,6 @@ from slacktide.errors import (
     UnsupportedQueryError,
 )
 from slacktide.optimizer.api import state_sources, verdict
-from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.world import World
 
@@ -136,20 +135,6 @@ def check_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     return dict(settings)
 
 
-def view_name_free(world: World, name: str) -> q.NameFree:
-    """The requirement that a name is free, checked now as well.
-
-    Raises:
-        ObjectExistsError: it is taken.
-    """
-    taken = world.relation(name)
-    if taken is not None:
-        raise ObjectExistsError(
-            f"the name {name} is taken by {taken}", hint="choose another name, or drop that first"
-        )
-    return q.NameFree("view", name)
-
-
 def known(kind: str, name: str, names: Mapping[str, Any]) -> None:
     """Check that an object is there.
 
@@ -184,4 +169,18 @@ def refuse_if_read(world: World, kind: str, name: str) -> None:
         raise ObjectExistsError(
             f"{kind} {name} is read by {', '.join(readers)}",
             hint="drop these views first",
+        )
+
+
+def refuse_if_called(world: World, name: str) -> None:
+    """Check that the text of no view calls a function that is to be dropped.
+
+    Raises:
+        ObjectExistsError: one does.
+    """
+    call = re.compile(rf"\b{name}`?\s*\(", re.IGNORECASE)
+    callers = sorted(record.name for record in world.views.values() if call.search(record.sql))
+    if callers:
+        raise ObjectExistsError(
+            f"function {name} is called by {', '.join(callers)}", hint="drop these views first"
         )

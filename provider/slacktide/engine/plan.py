@@ -16,11 +16,12 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A view that the Airflow Variable declares and the run is to create."""
+    """A view that the Airflow Variable declares and the run is to create, or to replace."""
 
     name: str
     sql: str
     settings: Mapping[str, Any]
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Plan:
         mirrors: sources whose current rows are written anew, with the version.
         register: views that the run creates before it computes them.
         versions: the version of each source that the run takes in.
+        notices: in words, what is declared otherwise than the workspace has it.
         identity: the id of the plan that this one was made again for; None for a plan of its own.
     """
 
@@ -41,6 +43,7 @@ class Plan:
     mirrors: Mapping[str, int]
     register: tuple[Registration, ...]
     versions: Mapping[str, int]
+    notices: tuple[str, ...] = ()
     identity: str | None = None
 
     @property
@@ -57,7 +60,7 @@ class Plan:
 
     @property
     def summary(self) -> list[str]:
-        """Three lines for people: what, how, and what is new."""
+        """Three lines for people, what, how and up to where, and one per notice."""
         by_method: dict[str, list[str]] = {}
         for view in self.views:
             by_method.setdefault(view.method, []).append(view.view)
@@ -69,6 +72,7 @@ class Plan:
             f"plan {self.plan_id} for {len(self.views) + len(self.register)} views",
             how or "no views",
             f"versions: {taken or 'none'}",
+            *self.notices,
         ]
 
     def _body(self) -> dict[str, Any]:
@@ -78,10 +82,16 @@ class Plan:
             "views": [view.to_dict() for view in self.views],
             "mirrors": dict(self.mirrors),
             "register": [
-                {"name": item.name, "sql": item.sql, "settings": dict(item.settings)}
+                {
+                    "name": item.name,
+                    "sql": item.sql,
+                    "settings": dict(item.settings),
+                    "replaces": item.replaces,
+                }
                 for item in self.register
             ],
             "versions": dict(self.versions),
+            "notices": list(self.notices),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,6 +116,7 @@ class Plan:
             mirrors=document["mirrors"],
             register=tuple(Registration(**item) for item in document["register"]),
             versions=document["versions"],
+            notices=tuple(document["notices"]),
         )
 
     def view(self, name: str) -> ViewPlan | None:

@@ -66,7 +66,11 @@ def _chosen(world: World, views: Sequence[str] | None) -> list[ViewRecord]:
 
 
 def _ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
-    """How far each source is taken in: all of it, unless it is held or has a backlog limit."""
+    """How far each source is taken in: all of it, unless it is held or has a backlog limit.
+
+    No less than the foremost view has taken in: all views of a run, and so the states that they
+    share, stand at one version afterwards.
+    """
     ends: dict[str, int] = {}
     starts: dict[str, list[int]] = {}
     for record in records:
@@ -77,7 +81,7 @@ def _ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
         if source.held and taken:
             ends[name] = max(taken)
         else:
-            ends[name] = _limited(source, min(taken)) if taken else source.version
+            ends[name] = max(*taken, _limited(source, min(taken))) if taken else source.version
     return ends
 
 

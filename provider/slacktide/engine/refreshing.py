@@ -10,23 +10,27 @@ from slacktide.common.clock import Clock, isoformat, parse_instant
 from slacktide.engine.committing import requirements, updates
 from slacktide.engine.definitions import draft_view
 from slacktide.engine.expansion import all_texts, query_of, views_below
+from slacktide.engine.pinning import pinned_files
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import is_mirror_due, plan_first
 from slacktide.engine.reporting import unchanged_report, view_report
-from slacktide.engine.reports import Report
+from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.sources.pins import check_pins
 from slacktide.engine.staleness import again, refuse_left_out, stale, still_due
 from slacktide.engine.work import Work
 from slacktide.errors import (
     CommitConflictError,
+    DataError,
     InvariantError,
     SlacktideError,
     SourceError,
     StorageError,
+    UserError,
 )
-from slacktide.optimizer.api import snapshot_sources, state_sources
+from slacktide.optimizer.api import plan_text, snapshot_sources, state_sources
 from slacktide.optimizer.mirror import mirror_program
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.program.operator import Program
 from slacktide.spark.task import Outcome, Task
 from slacktide.store import requirement as q
 from slacktide.store import update as u
@@ -82,13 +86,15 @@ class Refresh:
         if moved:
             plan = again(world, plan, moved)
         if plan.is_empty:
-            return self._report(world, plan, [], None, started)
+            return self._report(world, plan, [], None, started, {})
         return self._execute(world, plan, started)
 
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor
 
-        works = [self._known(world, view) for view in plan.views] + self._new(world, plan)
+        refused: dict[str, SlacktideError] = {}
+        works = [self._known(world, view) for view in plan.views]
+        works += self._new(world, plan, refused)
         mirrors = {**_new_mirrors(world, works), **still_due(world, plan.mirrors)}
         self._check_pins(world, works)
         executor = Executor(
@@ -100,11 +106,12 @@ class Refresh:
         )
         written = self._mirror(executor, world, mirrors)
         for work in works:
-            self._work(executor, work)
+            self._work(world, executor, work)
         failures = [work.error for work in works if work.error is not None]
+        failures += refused.values()
         if failures and all(w.error or w.plan.program is None for w in works):
             raise failures[0]
-        return self._commit(world, plan, works, written, started)
+        return self._commit(world, plan, works, written, started, refused)
 
     def _committed(self, world: World, plan_id: str) -> Report | None:
         run = world.plans.get(plan_id)
@@ -116,12 +123,17 @@ class Refresh:
         query = query_of(record.sql, view, views_below(world, record))
         return Work(plan.view, record.sql, view, plan, query, record)
 
-    def _new(self, world: World, plan: Plan) -> list[Work]:
+    def _new(self, world: World, plan: Plan, refused: dict[str, SlacktideError]) -> list[Work]:
+        """Read the views that the plan registers; one that cannot be does not hold back others."""
         works: list[Work] = []
         for item in plan.register:
             if item.name in world.views:
                 continue
-            draft = draft_view(self._spark, world, item.name, item.sql, item.settings)
+            try:
+                draft = draft_view(self._spark, world, item.name, item.sql, item.settings)
+            except UserError as error:
+                refused[item.name] = error
+                continue
             ends = {name: plan.versions.get(name, 0) for name in world.sources}
             first = plan_first(item.name, draft.view, draft.policy, ends)
             query = query_of(item.sql, draft.view, {n: all_texts(world)[n] for n in draft.below})
@@ -129,31 +141,8 @@ class Refresh:
         return works
 
     def _check_pins(self, world: World, works: Sequence[Work]) -> None:
-        oldest: dict[str, int] = {}
-        newest: dict[str, int] = {}
-        for work in works:
-            if work.plan.program is None:
-                continue
-            for name, end in work.plan.end.items():
-                is_batch = work.plan.method == "full"
-                start = 0 if is_batch else work.plan.start.get(name, 0)
-                oldest[name] = min(oldest.get(name, start), start)
-                newest[name] = max(newest.get(name, 0), end)
-        for name, end in newest.items():
-            source = world.sources[name]
-            chain = world.chains.get(f"sources/{name}")
-            mirrored = chain.base.versions[name] if chain and chain.base else 0
-            first = max(oldest[name], min(mirrored, end)) if mirrored <= end else oldest[name]
-            check_pins(
-                [
-                    file
-                    for version in range(first + 1, end + 1)
-                    if version not in source.skipped
-                    for file in source.arrivals[version - 1].files
-                ],
-                source=name,
-                storage_options=self._options,
-            )
+        for name, files in pinned_files(world, works).items():
+            check_pins(files, source=name, storage_options=self._options)
 
     def _mirror(
         self, executor: Executor, world: World, mirrors: Mapping[str, int]
@@ -166,19 +155,34 @@ class Refresh:
             )
         return written
 
-    def _work(self, executor: Executor, work: Work) -> None:
+    def _work(self, world: World, executor: Executor, work: Work) -> None:
         if work.plan.program is None:
             return
-        scopes = state_sources(work.view)
-        task = Task(
-            work.name, work.plan.program, work.plan.start, work.plan.end, scopes, work.query
-        )
         try:
-            work.outcome = executor.run(task)
+            work.outcome = executor.run(_task(work, work.plan.program))
         except (SourceError, StorageError, InvariantError):
             raise  # of the run, not of one view: a plan that commits without it is never retried
+        except DataError as error:
+            self._work_by_text(world, executor, work, error)
         except SlacktideError as error:
             work.error = error
+
+    def _work_by_text(
+        self, world: World, executor: Executor, work: Work, failure: DataError
+    ) -> None:
+        work.error = failure
+        instead = plan_text(work.view, work.plan, failure.code)
+        if instead is None or instead.program is None:
+            return
+        planned, work.plan = work.plan, instead
+        self._check_pins(world, [work])
+        try:
+            work.outcome = executor.run(_task(work, instead.program))
+            work.error = None
+        except (SourceError, StorageError, InvariantError):
+            raise
+        except SlacktideError as error:
+            work.plan, work.error = planned, error
 
     def _commit(
         self,
@@ -187,6 +191,7 @@ class Refresh:
         works: Sequence[Work],
         mirrors: Mapping[str, Outcome],
         started: str,
+        refused: Mapping[str, SlacktideError],
     ) -> Report:
         needed = requirements(world, plan, works, mirrors)
         for attempt in range(_COMMITS):
@@ -196,7 +201,7 @@ class Refresh:
                 return done
             refuse_left_out(world, now, works)
             run = now.next_run
-            report = self._report(world, plan, works, run, started)
+            report = self._report(world, plan, works, run, started, refused)
             record = u.RecordRun(run, plan.plan_id, report.to_dict())
             try:
                 self._store.commit(
@@ -210,11 +215,20 @@ class Refresh:
         raise InvariantError(f"plan {plan.plan_id} found no free run number")
 
     def _report(
-        self, world: World, plan: Plan, works: Sequence[Work], run: int | None, started: str
+        self,
+        world: World,
+        plan: Plan,
+        works: Sequence[Work],
+        run: int | None,
+        started: str,
+        refused: Mapping[str, SlacktideError],
     ) -> Report:
         unchanged = {view.view: unchanged_report(view) for view in plan.views}
         worked = {
             work.name: view_report(world, work) for work in works if work.plan.program is not None
+        }
+        failed = {
+            name: ViewReport("failed", error=error.to_dict()) for name, error in refused.items()
         }
         return Report(
             run=run,
@@ -222,8 +236,13 @@ class Refresh:
             versions=dict(plan.versions),
             started=started,
             ended=isoformat(self._clock()),
-            views={**unchanged, **worked},
+            views={**unchanged, **worked, **failed},
         )
+
+
+def _task(work: Work, program: Program) -> Task:
+    scopes = state_sources(work.view)
+    return Task(work.name, program, work.plan.start, work.plan.end, scopes, work.query)
 
 
 def _new_mirrors(world: World, works: Sequence[Work]) -> dict[str, int]:

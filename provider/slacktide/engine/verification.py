@@ -12,10 +12,12 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.clock import parse_instant
 from slacktide.engine.expansion import query_of, views_below
 from slacktide.engine.reading import stored_columns
+from slacktide.engine.ties import is_legal_cut
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
+    from slacktide.spark.comparison import Comparison
     from slacktide.spark.handles import SparkSession
     from slacktide.store.store import Store
 
@@ -35,6 +37,8 @@ class ViewVerification:
         sample: some of these rows, each with its sign: positive for extra.
         schema: how the schemas differ; empty where they do not.
         batch: what the batch run cost.
+        incomparable: why rows were not compared, in words: a query that gives other rows each time
+            it runs has no answer to compare with. Empty where they were.
     """
 
     equal: bool
@@ -43,6 +47,7 @@ class ViewVerification:
     sample: tuple[Mapping[str, Any], ...] = ()
     schema: str = ""
     batch: Mapping[str, Any] = field(default_factory=dict)
+    incomparable: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that is printed."""
@@ -53,6 +58,7 @@ class ViewVerification:
             "sample": [{key: str(value) for key, value in row.items()} for row in self.sample],
             "schema": self.schema,
             "batch": dict(self.batch),
+            "incomparable": self.incomparable,
         }
 
 
@@ -93,6 +99,10 @@ class Verifier:
         view = ReadView.from_dict(record.definition)
         query = query_of(record.sql, view, views_below(self._world, record))
         comparison = Comparison(self._spark, self._store, self._world, view)
+        if not view.deterministic:
+            schema = comparison.schema(record.name, query)
+            why = "; ".join(reason.sentence for reason in view.reasons)
+            return ViewVerification(not schema, 0, 0, schema=schema, incomparable=why)
         columns = stored_columns(view)
         found = comparison.differences(
             record.name, query, columns, dict(record.versions or {}), self._clock(record, view)
@@ -100,6 +110,8 @@ class Verifier:
         rows = found.rows
         if rows and len(rows) <= _MATCHED:
             rows = _unmatched(rows, [is_floating(column.type) for column in view.outputs])
+        if rows and _is_free_choice(comparison, record, view):
+            rows = []
         extra = sum(weight for *_, weight in rows if weight > 0)
         missing = -sum(weight for *_, weight in rows if weight < 0)
         names = [column.name for column in view.outputs]
@@ -118,6 +130,20 @@ class Verifier:
             return None
         plan = self._store.get_plan(self._world.runs[record.run].plan_id)
         return parse_instant(self._now if plan is None else plan["now"])
+
+
+def _is_free_choice(comparison: Comparison, record: ViewRecord, view: ReadView) -> bool:
+    """Whether a LIMIT may choose what the answer has instead of what batch chose."""
+    from slacktide.spark.ties import cut_of
+
+    cut = None if view.relation is None else cut_of(view.relation)
+    if cut is None:
+        return False
+    versions = dict(record.versions or {})
+    choice = comparison.choice(record.name, cut, stored_columns(view), versions)
+    if choice is None:
+        return False
+    return is_legal_cut(choice.answer, choice.ranked, choice.sizes, cut.first, cut.last)
 
 
 def _unmatched(rows: list[tuple[Any, ...]], floats: list[bool]) -> list[tuple[Any, ...]]:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import Clock, isoformat, system_clock
 from slacktide.engine.catalogue import Catalogue
+from slacktide.engine.declaring import declare, differs
 from slacktide.engine.definitions import ViewDraft, known
 from slacktide.engine.explanation import Explanation, explain_plan, explain_read, explain_view
 from slacktide.engine.garbage import Removed, collect, forget_changes
 from slacktide.engine.intake import Intake
-from slacktide.engine.plan import Plan, Registration
+from slacktide.engine.plan import Plan
 from slacktide.engine.planning import make_plan
 from slacktide.engine.refreshing import Refresh
 from slacktide.engine.reports import Report
@@ -182,14 +183,11 @@ class Workspace:
             declarations: sources, functions and views of the Airflow Variable; what is missing in
                 the workspace is added: sources and functions at once, views by the run.
         """
-        wanted = self._catalogue.declare(declarations or {})
+        declared = declare(self._catalogue, self._store.world(), declarations or {})
         self.discover()
         instant = isoformat(now or event or self._clock())
-        register = [
-            Registration(name, item["sql"], {k: v for k, v in item.items() if k != "sql"})
-            for name, item in wanted.items()
-        ]
-        plan = make_plan(self._store.world(), now=instant, views=views, register=register)
+        plan = make_plan(self._store.world(), now=instant, views=views, register=declared.register)
+        plan = replace(plan, notices=declared.notices)
         self._store.put_plan(plan.plan_id, plan.to_dict())
         return plan
 
@@ -207,6 +205,7 @@ class Workspace:
         chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
         if chosen is None:
             chosen = self.plan(views)
+        self._replace_declared(spark, chosen)
         refresh = Refresh(
             self._store,
             spark,
@@ -215,6 +214,14 @@ class Workspace:
             storage_options=self._options,
         )
         return refresh.run(chosen)
+
+    def _replace_declared(self, spark: SparkSession, plan: Plan) -> None:
+        """Replace what the plan says; the plan is then stale, and made again by the run."""
+        world = self._store.world()
+        for item in plan.register:
+            is_there = item.replaces and item.name in world.views
+            if is_there and differs(world, item.name, item.sql, item.settings):
+                self.replace_view(spark, item.name, item.sql, **item.settings)
 
     def stored_plan(self, plan_id: str) -> Plan:
         """A plan by its id.
@@ -276,12 +283,18 @@ class Workspace:
         reports = {run: Report.from_dict(self._store.report(run)) for run in runs}
         return make_status(self.root, world, self._intake.landed(), reports)
 
-    def history(self, view: str | None = None) -> Sequence[Report]:
-        """Reports of all runs, oldest first; of one view, the runs that computed it."""
+    def history(self, view: str | None = None, *, limit: int | None = None) -> Sequence[Report]:
+        """Reports of runs, oldest first; of one view, the runs that computed it.
+
+        Args:
+            view: name of a view; None for all.
+            limit: look at no more than this many of the newest runs.
+        """
         world = self._store.world()
         if view is not None:
             known("view", view, world.views)
-        reports = [Report.from_dict(self._store.report(run)) for run in sorted(world.runs)]
+        numbers = sorted(world.runs)[-limit:] if limit else sorted(world.runs)
+        reports = [Report.from_dict(self._store.report(run)) for run in numbers]
         if view is None:
             return reports
         computed = ("incremental", "full", "failed")

@@ -6,7 +6,7 @@ A pure function of what it is given; it opens no store, reads no clock and needs
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slacktide.algebra.relation import Aggregate
 from slacktide.algebra.tree import sources
@@ -78,13 +78,33 @@ def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
     return ViewPlan(name, method, reasons, program, situation.start, situation.end, situation.token)
 
 
+def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
+    """Plan the same run by the author's text over whole snapshots, after its program has failed.
+
+    Batch never sees a row that came and went, where a change may stumble over it.
+
+    Args:
+        view: the view.
+        plan: of the run that failed.
+        failure: code of the error.
+
+    Returns:
+        A plan that leaves the states as they are; None where the failed one was such a plan.
+    """
+    program = _from_snapshots(plan.view, view)
+    if program == plan.program:
+        return None
+    reasons = (*plan.reasons, Reason("CHANGE_FAILS", failure))
+    return replace(plan, method="full", reasons=reasons, program=program)
+
+
 def _choose(
     name: str, view: ReadView, situation: Situation
 ) -> tuple[Method, tuple[Reason, ...], Program | None]:
     changed = frozenset(
         source for source in view.sources if situation.end[source] != situation.start.get(source)
     )
-    if situation.start and not changed:
+    if situation.start and not changed and not view.clock:
         return "unchanged", (Reason("NO_CHANGE"),), None
     obstacles = verdict(view)
     if obstacles or view.relation is None:

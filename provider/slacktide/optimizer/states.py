@@ -84,7 +84,11 @@ class _Partials:
         return self._partial("sum", argument, condition, data_type)
 
     def _partial(
-        self, function: Additive, argument: Scalar | None, condition: Scalar | None, data_type: DataType
+        self,
+        function: Additive,
+        argument: Scalar | None,
+        condition: Scalar | None,
+        data_type: DataType,
     ) -> Reference:
         key = (function, argument, condition)
         if key not in self._found:

@@ -15,7 +15,7 @@ from slacktide.errors import InvalidSettingError
 
 DEFAULT_KEY = "slacktide"
 DEFAULT_SPARK_CONNECTION = "spark_default"
-_DECLARED = ("sources", "functions", "views")
+_DECLARED = ("sources", "functions", "views", "apply")
 _LONGEST = 300
 
 

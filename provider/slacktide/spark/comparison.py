@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from slacktide.algebra.relation import Columns
+from slacktide.algebra.relation import Columns, Scan
+from slacktide.algebra.sql import column_name, relation_sql
+from slacktide.algebra.types import has_floating, is_groupable
 from slacktide.algebra.view import ReadView
-from slacktide.spark.bags import consolidate_sql
+from slacktide.common.tree import of_type
+from slacktide.spark.bags import consolidate_sql, rows_sql
 from slacktide.spark.compile import stored_type
 from slacktide.spark.cost import Cost
 from slacktide.spark.failures import translated
@@ -18,6 +22,7 @@ from slacktide.spark.metrics import Meter
 from slacktide.spark.query import query_frame
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import Query
+from slacktide.spark.ties import Cut
 from slacktide.spark.working import working_session
 
 if TYPE_CHECKING:
@@ -45,6 +50,21 @@ class Differences:
     cost: Cost
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a limit at the top of a view could choose from.
+
+    Attributes:
+        answer: the rows that it chose.
+        ranked: the rows before it that may equal one of these, the rank last.
+        sizes: how many rows there are of each rank.
+    """
+
+    answer: list[tuple[Any, ...]]
+    ranked: list[tuple[Any, ...]]
+    sizes: Mapping[int, int]
+
+
 class Comparison:
     """Compares answers of one world on one session's Spark."""
 
@@ -54,6 +74,27 @@ class Comparison:
         self._world = world
         self._view = view
         self._session = working_session(spark, view.conf)
+
+    def schema(self, name: str, query: Query) -> str:
+        """Say how the schema of an answer differs from that of its query; empty for not at all.
+
+        Raises:
+            SlacktideError: as `slacktide.spark.failures` says.
+        """
+        with translated(f"view {name}"):
+            nowhere = dict.fromkeys(query.sources, 0)
+            return _schema_difference(self._view, self._batch(self._tables(nowhere), query, None))
+
+    def _tables(self, versions: Mapping[str, int]) -> Tables:
+        return Tables(
+            self._session, self._store, self._world, start=versions, end=versions, saved={}
+        )
+
+    def _batch(self, tables: Tables, query: Query, now: datetime | None) -> DataFrame:
+        register_functions(self._session, self._world.functions.values())
+        for source in query.sources:
+            tables.alias(source, tables.rows(source))
+        return query_frame(self._session, query.sql, query.views, now)
 
     def differences(
         self,
@@ -69,18 +110,11 @@ class Comparison:
             SlacktideError: as `slacktide.spark.failures` says.
         """
         meter = Meter(self._spark)
-        tables = Tables(
-            self._session, self._store, self._world, start=versions, end=versions, saved={}
-        )
+        tables = self._tables(versions)
         with translated(f"view {name}"):
-            register_functions(self._session, self._world.functions.values())
-            for source in query.sources:
-                tables.alias(source, tables.rows(source))
-            batch = query_frame(self._session, query.sql, query.views, now)
+            batch = self._batch(tables, query, now)
             schema = _schema_difference(self._view, batch)
-            typed = [
-                (f"c{i}", stored_type(column.type)) for i, column in enumerate(self._view.outputs)
-            ]
+            typed = self._typed()
             since = meter.mark()
             fresh = _materialised(tables, batch, typed)
             cost = meter.cost(since, meter.mark(), tables.labels)
@@ -92,6 +126,59 @@ class Comparison:
             )
             found = self._session.sql(f"{consolidate_sql(both, typed)} LIMIT {_LIMIT}").collect()
         return Differences([tuple(row) for row in found], schema, cost)
+
+    def choice(
+        self, name: str, cut: Cut, columns: Columns, versions: Mapping[str, int]
+    ) -> Choice | None:
+        """Read what a limit at the top of the view could choose from; None where it is too much.
+
+        Raises:
+            SlacktideError: as `slacktide.spark.failures` says.
+        """
+        tables = self._tables(versions)
+        typed = self._typed()
+        names = ", ".join(column for column, _ in typed)
+        with translated(f"view {name}"):
+            stored = tables.stored(f"views/{name}", columns, is_bag=True)
+            answer = tables.register(
+                self._session.sql(rows_sql(f"(SELECT {names}, __m FROM {stored})", typed))
+            )
+            ranked = tables.register(self._session.sql(self._ranked_sql(cut, tables)))
+            sizes = self._session.sql(
+                f"SELECT rank, count(*) FROM {ranked} GROUP BY rank LIMIT {_LIMIT}"
+            ).collect()
+            # Doubles may differ in their last digits, and maps have no equality.
+            plain = [
+                column for column, kind in typed if is_groupable(kind) and not has_floating(kind)
+            ]
+            equal = " AND ".join(f"r.{column} <=> a.{column}" for column in plain) or "true"
+            near = self._session.sql(
+                f"SELECT r.* FROM {ranked} r LEFT SEMI JOIN {answer} a ON {equal} LIMIT {_LIMIT}"
+            ).collect()
+            rows = self._session.sql(f"SELECT * FROM {answer} LIMIT {_LIMIT}").collect()
+        if max(len(sizes), len(near), len(rows)) == _LIMIT:
+            return None
+        return Choice(
+            [tuple(row) for row in rows],
+            [tuple(row) for row in near],
+            {int(rank): int(size) for rank, size in sizes},
+        )
+
+    def _ranked_sql(self, cut: Cut, tables: Tables) -> str:
+        scanned = {scan.source: tables.rows(scan.source) for scan in of_type(cut.ranked, Scan)}
+        *shown, rank = [cut.ranked.columns[i] for i in range(len(self._view.outputs))] + [
+            cut.ranked.columns[-1]
+        ]
+        outputs = [
+            f"CAST({column_name(column.id)} AS {data_type}) AS {name}"
+            for column, (name, data_type) in zip(shown, self._typed(), strict=True)
+        ]
+        listed = ", ".join([*outputs, f"{column_name(rank.id)} AS rank"])
+        where = "" if cut.last == math.inf else f" WHERE {column_name(rank.id)} <= {int(cut.last)}"
+        return f"SELECT {listed} FROM ({relation_sql(cut.ranked, scanned)}){where}"
+
+    def _typed(self) -> list[tuple[str, str]]:
+        return [(f"c{i}", stored_type(column.type)) for i, column in enumerate(self._view.outputs)]
 
 
 def _materialised(tables: Tables, batch: DataFrame, typed: list[tuple[str, str]]) -> str:

@@ -12,13 +12,15 @@ from typing import Any, Protocol
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Assignment, Column, Scalar
 from slacktide.algebra.sql import column_name, quoted, relation_sql, scalar_sql
-from slacktide.algebra.types import DataType
+from slacktide.algebra.types import DataType, decimal_of
 from slacktide.common.node import Node
 from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.spark.bags import consolidate_sql, rows_sql
+
+_MINUS_DIGITS = 34
 
 
 class Leaves(Protocol):
@@ -291,6 +293,17 @@ def _partial_sql(partial: o.Partial) -> str:
             weight = f"CASE WHEN {_scalar(partial.argument)} IS NOT NULL THEN {weight} ELSE 0L END"
     else:
         value = _scalar(partial.argument) if partial.argument is not None else "0"
-        weight = f"CASE WHEN __m > 0 THEN {value} ELSE -({value}) END"
+        negative = _negative(value, "INT" if partial.argument is None else partial.argument.type)
+        weight = f"CASE WHEN __m > 0 THEN {value} ELSE {negative} END"
     condition = "" if partial.filter is None else f" FILTER (WHERE {_scalar(partial.filter)})"
     return f"CAST(COALESCE(SUM({weight}){condition}, 0) AS {column.type}) AS {name(column)}"
+
+
+def _negative(value: str, data_type: DataType) -> str:
+    """Turn a sign without losing a digit: minus rounds decimals to 34 digits in Spark."""
+    precision, _ = decimal_of(data_type) or (0, 0)
+    if precision <= _MINUS_DIGITS:
+        return f"-({value})"
+    text = f"CAST({value} AS STRING)"
+    turned = f"CASE WHEN {text} LIKE '-%' THEN substr({text}, 2) ELSE concat('-', {text}) END"
+    return f"CAST({turned} AS {data_type})"

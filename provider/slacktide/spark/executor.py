@@ -52,7 +52,8 @@ class Executor:
         self._world = world
         self._attempt = attempt
         self._now = now
-        self._saved: dict[str, Segment] = {}
+        # One view may extend a state that another of the run, a new one, builds anew.
+        self._saved: dict[tuple[str, bool], Segment] = {}
         self._meter = Meter(spark)
 
     def run(self, task: Task) -> Outcome:
@@ -73,13 +74,16 @@ class _TaskRun:
         self._session = working_session(executor._spark, task.query.conf if task.query else {})
         self._meter = executor._meter
         self._outcome = Outcome()
+        self._saved = {
+            chain: segment for (chain, is_base), segment in executor._saved.items() if is_base
+        }
         self._tables = Tables(
             self._session,
             executor._store,
             executor._world,
             start=task.start,
             end=task.end,
-            saved=executor._saved,
+            saved=self._saved,
         )
 
     def run(self) -> Outcome:
@@ -93,10 +97,12 @@ class _TaskRun:
         return self._outcome
 
     def _save(self, step: o.Save) -> None:
-        saved = self._executor._saved
-        if step.chain not in saved:
-            saved[step.chain] = self._write(step.child, step.chain)
-        self._outcome.chains[step.chain] = (saved[step.chain], step.is_base)
+        shared = self._executor._saved
+        key = (step.chain, step.is_base)
+        if key not in shared:
+            shared[key] = self._write(step.child, step.chain)
+        self._saved[step.chain] = shared[key]
+        self._outcome.chains[step.chain] = (shared[key], step.is_base)
 
     def _publish(self, step: o.Publish) -> None:
         chain = f"views/{step.view}"
@@ -106,7 +112,7 @@ class _TaskRun:
         if not step.is_base or chain not in self._executor._world.chains:
             outcome.changes = outcome.answer
             return
-        self._executor._saved[chain] = outcome.answer
+        self._saved[chain] = outcome.answer
         outcome.changes = self._write(difference(chain, step.child.columns), f"changes/{step.view}")
 
     def _write(self, operator: Operator, chain: str) -> Segment:

@@ -40,7 +40,9 @@ def _registration(function: FunctionRecord, callable_: Callable[..., Any]) -> tu
     from pyspark.sql.functions import udf
     from pyspark.sql.pandas.functions import pandas_udf
 
-    make = pandas_udf if function.declaration.get("kind", "python") == "pandas" else udf
+    make: Callable[..., Any] = (
+        pandas_udf if function.declaration.get("kind", "python") == "pandas" else udf
+    )
     made = make(callable_, function.returns)
     is_deterministic = function.declaration.get("deterministic", True)
     return (made if is_deterministic else made.asNondeterministic(),)

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SUPPORTED: Final = (17, 21)
-_USUAL = (
+USUAL_PLACES: Final = (
     "/usr/lib/jvm",
     "/usr/java",
     "/opt/java",
@@ -66,15 +66,17 @@ PINNED: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def find_java(environment: Mapping[str, str] | None = None) -> Path:
-    """Find the home of a Java that Spark can use.
+def find_java(
+    environment: Mapping[str, str] | None = None, places: Iterable[str] = USUAL_PLACES
+) -> Path:
+    """Find the home of a Java that Spark can use: JAVA_HOME, then PATH, then the usual places.
 
     Raises:
         SetupError: there is none.
     """
     surroundings = os.environ if environment is None else environment
     seen = []
-    for home in _homes(surroundings):
+    for home in _homes(surroundings, places):
         version = _java_version(home)
         if version in SUPPORTED:
             return home
@@ -88,13 +90,13 @@ def find_java(environment: Mapping[str, str] | None = None) -> Path:
     )
 
 
-def _homes(environment: Mapping[str, str]) -> Iterator[Path]:
+def _homes(environment: Mapping[str, str], places: Iterable[str]) -> Iterator[Path]:
     if environment.get("JAVA_HOME"):
         yield Path(environment["JAVA_HOME"])
     on_path = shutil.which("java", path=environment.get("PATH", ""))
     if on_path:
         yield Path(on_path).resolve().parent.parent
-    for place in _USUAL:
+    for place in places:
         root = Path(place).expanduser()
         if root.is_dir():
             for home in sorted(root.iterdir()):

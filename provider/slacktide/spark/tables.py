@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.sql import quoted
+from slacktide.algebra.types import is_floating
 from slacktide.program.operator import Moment
 from slacktide.spark.bags import current_rows_sql, rows_sql
 from slacktide.spark.compile import stored_type
@@ -161,7 +162,6 @@ class Tables:
         ]
         if not paths:
             return self._nothing([*columns, ("__m", "BIGINT")])
-        names = ", ".join(column for column, _ in columns)
         is_feed = record.kind == "change-feed"
         fields = [*columns, *([(CHANGE_TYPE, "STRING")] if is_feed else [])]
         schema = ", ".join(f"{column} {data_type}" for column, data_type in fields)
@@ -171,7 +171,8 @@ class Tables:
             frame = frame.selectExpr("*", f"_metadata.file_path AS {_FILE}")
         table = self.register(frame)
         weight = _weight(source) if is_feed else "1L"
-        return self._define(f"SELECT {names}, {weight} AS __m FROM {table}")
+        values = ", ".join(f"{_unskipped(*column)} AS {column[0]}" for column in columns)
+        return self._define(f"SELECT {values}, {weight} AS __m FROM {table}")
 
     def _name(self, label: str, paths: Sequence[str]) -> None:
         self.labels.update(dict.fromkeys(paths[:1], label))
@@ -243,6 +244,14 @@ def _segments(chain: Chain | None) -> list[Segment]:
     if chain is None:
         return []
     return [*([chain.base] if chain.base is not None else []), *chain.segments]
+
+
+def _unskipped(column: str, data_type: str) -> str:
+    """A column without the statistics of its file, where these may leave out NaN.
+
+    To Spark NaN is greater than any number, and to most writers of Parquet it is no maximum.
+    """
+    return f"nanvl({column}, {column})" if is_floating(data_type) else column
 
 
 def _weight(source: str) -> str:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.scalar import Assignment, Call, Column, Literal, WindowCall, identity
-from slacktide.algebra.types import INT
+from slacktide.algebra.types import DataType
 from slacktide.common.tree import of_type
+
+INT: DataType = "INT"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Adaptive execution hides a wrong partition count; long paths must be told apart in metrics; files
-# are named by the log, so listing them in parallel jobs would only cost.
+# are named by the log, so listing them in parallel jobs would only cost. Statistics of doubles may
+# leave out NaN: see `slacktide.spark.tables`.
 EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.maxMetadataStringLength": "10000",
+        "spark.sql.optimizer.nestedPredicatePushdown.supportedFileSources": "",
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
         "spark.sql.parquet.compression.codec": "zstd",
     }

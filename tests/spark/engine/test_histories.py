@@ -162,7 +162,9 @@ def test_a_source_joined_with_itself(lab: Lab) -> None:
     lab.source("t", "id INT, boss INT", (1, None), (2, 1), (3, 1))
     lab.view("bosses", "SELECT a.id, b.id AS boss FROM t a JOIN t b ON a.boss = b.id", bosses)
     lab.view(
-        "sizes", "SELECT b.id, count(*) AS n FROM t a JOIN t b ON a.boss = b.id GROUP BY b.id", sizes
+        "sizes",
+        "SELECT b.id, count(*) AS n FROM t a JOIN t b ON a.boss = b.id GROUP BY b.id",
+        sizes,
     )
     lab.step()
     lab.land("t", insert=[(4, 2), (5, 4)], update=[((2, 1), (2, 3))])
@@ -183,11 +185,15 @@ def test_shapes_over_one_source(lab: Lab) -> None:
     lab.source("t", DDL, A, B, C, NULL_KEY)
     both = "SELECT k FROM t WHERE v < 5 UNION ALL SELECT upper(k) FROM t"
     lab.view("both", both, both_of)
-    filtered = "SELECT count(*) FILTER (WHERE v > 1) AS n, sum(v) FILTER (WHERE k = 'a') AS s FROM t"
+    filtered = (
+        "SELECT count(*) FILTER (WHERE v > 1) AS n, sum(v) FILTER (WHERE k = 'a') AS s FROM t"
+    )
     lab.view("filtered", filtered, filtered_of)
     having = "SELECT k, sum(v) AS s FROM t GROUP BY k HAVING count(*) > 1 AND sum(v) >= 3"
     lab.view("having", having, having_of)
-    case = "SELECT CASE WHEN v > 1 THEN 'many' WHEN v = 1 THEN 'one' END AS c, v IS NULL AS u FROM t"
+    case = (
+        "SELECT CASE WHEN v > 1 THEN 'many' WHEN v = 1 THEN 'one' END AS c, v IS NULL AS u FROM t"
+    )
     lab.view("cases", case, cases_of)
     lab.step()
     lab.land("t", insert=[A, B, ("b", 1, None)], delete=[C])

@@ -16,9 +16,9 @@ from tests.harness.memory import same_bag
 from tests.harness.plans import cases
 from tests.harness.workspace_on_spark import SparkWorkspace, types_of
 
-SHARDS = 4
+SHARDS = 8
 SETTINGS = hypothesis.settings(
-    max_examples=50,
+    max_examples=25,
     database=None,
     phases=[hypothesis.Phase.generate],
     suppress_health_check=list(hypothesis.HealthCheck),
@@ -71,6 +71,7 @@ def executor_equals_reference(spark, root: Path, data: st.DataObject) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_executor_equals_reference(spark, tmp_path: Path, shard: int) -> None:
     """The first run of most cases is the reference's: what it stored is what Spark goes on from."""

@@ -39,7 +39,10 @@ SCHEMA = [
     {"name": text.split()[0], "type": text.partition(" ")[2], "nullable": True} for text in COLUMNS
 ]
 SMALL = {
-    "p": ("k INT, v DECIMAL(10,2), s STRING", "(1, 1.5, 'a'), (1, 2.5, 'b'), (2, null, 'a'), (3, 4, null)"),
+    "p": (
+        "k INT, v DECIMAL(10,2), s STRING",
+        "(1, 1.5, 'a'), (1, 2.5, 'b'), (2, null, 'a'), (3, 4, null)",
+    ),
     "q": ("k INT, w INT", "(1, 10), (1, 10), (4, 20), (null, 30)"),
 }
 
@@ -64,14 +67,14 @@ def tables(spark: SparkSession) -> Iterator[Mapping[str, str]]:
     casts = ", ".join(
         f"CAST({text.split()[0]} AS {text.partition(' ')[2]}) {text.split()[0]}" for text in COLUMNS
     )
-    spark.sql(f"SELECT {casts} FROM VALUES {ROWS} AS v({listed})").createOrReplaceTempView(
+    spark.sql(f"SELECT {casts} FROM VALUES {ROWS} AS v({listed})").createOrReplaceTempView(  # noqa: S608
         names["many"]
     )
     for name, (ddl, rows) in SMALL.items():
         columns = [part.split() for part in re.split(r",\s+", ddl)]
         casts = ", ".join(f"CAST({column} AS {kind}) {column}" for column, kind in columns)
         listed = ", ".join(column for column, _ in columns)
-        spark.sql(f"SELECT {casts} FROM VALUES {rows} AS v({listed})").createOrReplaceTempView(
+        spark.sql(f"SELECT {casts} FROM VALUES {rows} AS v({listed})").createOrReplaceTempView(  # noqa: S608
             names[name]
         )
     yield names

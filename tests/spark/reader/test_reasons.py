@@ -23,7 +23,10 @@ pytestmark = pytest.mark.spark
         ("SELECT k FROM p WHERE now() > timestamp'2020-01-01 00:00:00'", "CLOCK(now)"),
         ("SELECT unix_timestamp() FROM p", "CLOCK(current_timestamp)"),
         ("SELECT localtimestamp() FROM p", "CLOCK(localtimestamp)"),
-        ("SELECT k FROM p WHERE EXISTS (SELECT 1 FROM q WHERE curdate() > date'2020-01-01')", "CLOCK(current_date)"),
+        (
+            "SELECT k FROM p WHERE EXISTS (SELECT 1 FROM q WHERE curdate() > date'2020-01-01')",
+            "CLOCK(current_date)",
+        ),
         ("SELECT date'today' FROM p", "CLOCK('today')"),
         ("SELECT timestamp 'now' FROM p", "CLOCK('now')"),
         ("SELECT cast(' Tomorrow ' AS date) FROM p", "CLOCK('tomorrow')"),
@@ -32,7 +35,10 @@ pytestmark = pytest.mark.spark
         ("SELECT rand(7) FROM p", "NON_DETERMINISTIC_EXPRESSION(rand)"),
         ("SELECT uuid() FROM p", "NON_DETERMINISTIC_EXPRESSION(uuid)"),
         ("SELECT shuffle(array(1, 2)) FROM p", "NON_DETERMINISTIC_EXPRESSION(Shuffle)"),
-        ("SELECT monotonically_increasing_id() FROM p", "NON_DETERMINISTIC_EXPRESSION(monotonically_increasing_id)"),
+        (
+            "SELECT monotonically_increasing_id() FROM p",
+            "NON_DETERMINISTIC_EXPRESSION(monotonically_increasing_id)",
+        ),
         ("SELECT k FROM p TABLESAMPLE (50 PERCENT)", "NON_DETERMINISTIC_EXPRESSION(TABLESAMPLE)"),
         ("SELECT current_user() FROM p", "NON_DETERMINISTIC_EXPRESSION(current_user)"),
         ("SELECT input_file_name() FROM p", "NON_DETERMINISTIC_EXPRESSION(input_file_name)"),
@@ -116,7 +122,10 @@ def test_a_stored_table_is_not_a_source(spark: SparkSession) -> None:
 
 
 def test_views_are_expanded(spark: SparkSession) -> None:
-    views = {"top": "SELECT t FROM below WHERE t > 1", "below": "SELECT sum(v) AS t FROM p GROUP BY k"}
+    views = {
+        "top": "SELECT t FROM below WHERE t > 1",
+        "below": "SELECT sum(v) AS t FROM p GROUP BY k",
+    }
     view = read_view(spark, "SELECT * FROM Top JOIN q ON w = t", SOURCES, views=views)
     assert view.relation is not None
     assert view.sources == ("p", "q")

@@ -173,22 +173,19 @@ def _like_many(name: str) -> Rule:
 
 
 def _field(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
-    name = tree["f"]["name"]
-    if name is None:
-        raise unreadable(tree, " without a name")
+    return _named_field(reader, tree, scope, tree["f"]["name"])
+
+
+def _named_field(reader: Expressions, tree: Tree, scope: Scope, name: str | None) -> Scalar:
+    if name is None or text_sql(name) != f"'{name}'":
+        raise unreadable(tree, " without a plain name")
     literal_name = Literal(text_sql(name), "STRING", nullable=False)
     child = reader.read(tree["f"]["child"], scope)
     return Call("field", (child, literal_name), tree["t"], tree["n"])
 
 
 def _array_fields(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
-    named = tree["f"]["field"]
-    name = named["f"]["name"] if isinstance(named, dict) and "f" in named else None
-    if name is None:
-        raise unreadable(tree)
-    child = reader.read(tree["f"]["child"], scope)
-    literal_name = Literal(text_sql(name), "STRING", nullable=False)
-    return Call("field", (child, literal_name), tree["t"], tree["n"])
+    return _named_field(reader, tree, scope, tree["f"]["field"]["f"]["name"])
 
 
 def _subquery(reader: Expressions, tree: Tree, _: Scope) -> Scalar:
@@ -257,6 +254,17 @@ def _collate(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
     return Call("collate", (child, named), tree["t"], tree["n"])
 
 
+def _size(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
+    """Read SIZE, which without ANSI mode says -1 of NULL, unlike ARRAY_SIZE."""
+    child = reader.read(tree["f"]["child"], scope)
+    name = "size"
+    if tree["f"]["legacySizeOfNull"] == reader.reading.modes.ansi:
+        if reader.reading.modes.ansi or not child.type.startswith("ARRAY<"):
+            raise unreadable(tree, " with another size of NULL")
+        name = "array_size"
+    return Call(name, (child,), tree["t"], tree["n"])
+
+
 def _array_insert(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
     fields = tree["f"]
     if fields["legacyNegativeIndex"]:
@@ -290,5 +298,6 @@ RULES: Mapping[str, Rule] = {
     "RoundCeil": _rounding("ceil"),
     "RoundFloor": _rounding("floor"),
     "ScalarSubquery": _subquery,
+    "Size": _size,
     "StaticInvoke": _invoked,
 }

@@ -133,8 +133,6 @@ def is_mode(modes: Modes, field: str, value: Any) -> Literal["same", "try"] | No
         return "same" if value == modes.ansi else None if value else "try"
     if field == "timeZoneId":
         return "same" if value in (None, modes.zone) else None
-    if field == "legacySizeOfNull":
-        return "same" if value != modes.ansi else None
     if field in _LEGACY_OFF:
         return "same" if value == _LEGACY_OFF[field] else None
     return "same" if value is None else None

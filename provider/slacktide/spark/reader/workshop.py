@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 Schema = Sequence[Mapping[str, Any]]
 # Leaves that hold no stored data.
 _HARMLESS = frozenset(
-    {"CTERelationRef", "LocalRelation", "OneRowRelation", "Range", "ResolvedInlineTable", "UnionLoopRef"}
+    {
+        "CTERelationRef",
+        "LocalRelation",
+        "OneRowRelation",
+        "Range",
+        "ResolvedInlineTable",
+        "UnionLoopRef",
+    }
 )
 
 

@@ -1,0 +1,53 @@
+"""Which pinned files a run reads, so that they are checked before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from slacktide.common.tree import of_type
+from slacktide.engine.work import Work
+from slacktide.program import operator as o
+from slacktide.store.arrivals import PinnedFile
+from slacktide.store.world import World
+
+
+def pinned_files(world: World, works: Sequence[Work]) -> Mapping[str, list[PinnedFile]]:
+    """The files of each source that the programs of a run open."""
+    lowest: dict[str, int] = {}
+    highest: dict[str, int] = {}
+    for work in works:
+        if work.plan.program is None:
+            continue
+        snapshots = _snapshots(work)
+        for name, end in work.plan.end.items():
+            start = work.plan.start.get(name, 0)
+            low = _mirrored(world, name, start) if name in snapshots else start
+            lowest[name] = min(low, lowest.get(name, low))
+            highest[name] = max(end, highest.get(name, end))
+    return {name: _files(world, name, lowest[name], end) for name, end in highest.items()}
+
+
+def _snapshots(work: Work) -> frozenset[str]:
+    program = work.plan.program
+    if program is None:
+        return frozenset()
+    if any(True for _ in of_type(program, o.Batch)):
+        return frozenset(work.plan.end)
+    return frozenset(read.source for read in of_type(program, o.ReadSnapshot))
+
+
+def _mirrored(world: World, name: str, start: int) -> int:
+    """The version of the mirror, as far as it is not past the oldest snapshot that is read."""
+    chain = world.chains.get(f"sources/{name}")
+    version = 0 if chain is None or chain.base is None else chain.base.versions[name]
+    return version if version <= start else 0
+
+
+def _files(world: World, name: str, low: int, high: int) -> list[PinnedFile]:
+    source = world.sources[name]
+    return [
+        file
+        for version in range(low + 1, high + 1)
+        if version not in source.skipped
+        for file in source.arrivals[version - 1].files
+    ]

@@ -1,0 +1,156 @@
+"""What a workspace says of itself: reports, history, status, changes, earlier answers."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from slacktide.errors import UnknownObjectError
+from tests.harness.lab import Lab, bag
+
+pytestmark = pytest.mark.spark
+
+PRICING = """
+SELECT flag, status, sum(quantity) AS q, sum(price * (1 - discount)) AS p, avg(price) AS a,
+  count(*) AS n
+FROM lines WHERE shipped <= DATE '1998-09-02' GROUP BY flag, status ORDER BY flag, status
+"""
+LINES = "flag STRING, status STRING, quantity DECIMAL(15,2), price DECIMAL(15,2), discount DECIMAL(15,2), shipped DATE"
+
+
+def line(number: int) -> tuple:
+    import datetime
+
+    price = Decimal(number * 101 % 9973) / 100
+    day = datetime.date(1995, 1, 1 + number % 28)
+    return ("ANR"[number % 3], "OF"[number % 2], Decimal(number % 50), price, Decimal("0.05"), day)
+
+
+def test_a_small_change_is_read_and_little_else(lab: Lab) -> None:
+    lab.source("lines", LINES, *map(line, range(400)))
+    lab.view("pricing", PRICING, policy="auto")
+    first = lab.step(pricing="full").views["pricing"]
+    assert first.reasons == ("FIRST_RUN",)
+    assert first.actual["rows_read"] >= 400
+    lab.land("lines", insert=map(line, range(400, 420)), delete=[line(3), line(5)])
+    second = lab.step(pricing="incremental").views["pricing"]
+    states = 6
+    assert second.reasons == ()
+    assert second.actual["rows_read"] <= 2 * (22 + states)
+    assert second.rows == 422
+    assert 0 < second.state_bytes
+    assert second.versions == {"lines": 2}
+    assert second.actual["writes"] == 2
+
+
+def test_answers_of_earlier_runs_and_what_lies_between(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", ("a", 1), ("b", 2))
+    lab.view("sums", "SELECT k, sum(v) AS s FROM t GROUP BY k")
+    lab.view("always", "SELECT k, v FROM t WHERE v > 0", policy="full")
+    answers = [{name: lab.bag(name) for name in ("sums", "always")} for _ in [lab.refresh()]]
+    batches = ([("a", 5), ("c", 1)], [("c", -1), ("b", 3), ("b", 3)], [("d", 0)])
+    for batch in batches:
+        lab.land("t", insert=batch, delete=[("a", 1)] if batch == batches[1] else [])
+        lab.refresh()
+        answers.append({name: lab.bag(name) for name in ("sums", "always")})
+    for run, answer in enumerate(answers, 1):
+        assert lab.bag("sums", run=run) == answer["sums"], run
+    for view in ("sums", "always"):
+        for since in range(4):
+            for until in range(since + 1, 5):
+                change = answers[until - 1][view].copy()
+                if since:
+                    change.subtract(answers[since - 1][view])
+                change = {row: n for row, n in change.items() if n}
+                assert lab.changes(view, since, until) == change, (view, since, until)
+    kinds = {row[-2] for row in lab.ws.changes(lab.spark, "sums", since=1).collect()}
+    assert kinds == {"insert", "delete"}
+    with pytest.raises(UnknownObjectError, match="oldest answer"):
+        lab.read("always", run=1)
+
+
+def test_history_and_status(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", ("a", 1))
+    lab.source("other", "x INT", (1,))
+    lab.view("sums", "SELECT k, sum(v) AS s FROM t GROUP BY k")
+    lab.view("copied", "SELECT x FROM other")
+    before = lab.ws.status().views["sums"]
+    assert (before["run"], before["behind"], before["method"]) == (None, 0, None)
+    first = lab.refresh()
+    lab.land("t", insert=[("b", 2)])
+    assert lab.ws.pending() == {"t": 1, "other": 0}
+    assert lab.ws.status().sources["t"]["landed"] == 1
+    lab.ws.discover()
+    assert lab.ws.status().views["sums"]["behind"] == 1
+    second = lab.refresh()
+    assert {n: v.method for n, v in second.views.items()} == {
+        "sums": "incremental",
+        "copied": "unchanged",
+    }
+    assert [r.run for r in lab.ws.history()] == [1, 2]
+    assert [r.to_dict() for r in lab.ws.history("copied")] == [first.to_dict()]
+    assert lab.ws.history()[1].to_dict() == second.to_dict()
+    status = lab.ws.status()
+    assert (status.runs, status.views["sums"]["run"], status.views["copied"]["run"]) == (2, 2, 1)
+    assert status.views["sums"]["state_bytes"] == status.state_bytes > 0
+    assert status.answer_bytes > 0
+    assert status.sources["t"] | {"bytes": 0, "path": ""} == {
+        "kind": "change-feed",
+        "path": "",
+        "version": 2,
+        "rows": 2,
+        "bytes": 0,
+        "landed": 0,
+        "held": False,
+        "skipped": [],
+        "complete": [],
+        "removable": 0,
+    }
+
+
+def test_a_plan_runs_once(lab: Lab) -> None:
+    lab.source("t", "k STRING", ("a",))
+    lab.view("copied", "SELECT k FROM t", lambda rows: rows)
+    plan = lab.ws.plan()
+    assert lab.ws.report(plan.plan_id) is None
+    report = lab.ws.refresh(lab.spark, plan)
+    number = lab.number
+    assert lab.ws.refresh(lab.spark, plan.plan_id).to_dict() == report.to_dict()
+    assert lab.ws.report(plan.plan_id).to_dict() == report.to_dict()
+    assert lab.number == number
+    lab.check()
+
+
+def test_a_plan_that_others_overtook_is_made_again(lab: Lab) -> None:
+    lab.source("t", "k STRING", ("a",))
+    lab.view("copied", "SELECT k FROM t", lambda rows: rows)
+    plan = lab.ws.plan()
+    lab.land("t", insert=[("b",)])
+    lab.refresh()
+    report = lab.ws.refresh(lab.spark, plan)
+    assert report.views["copied"].reasons == ("NO_CHANGE", "STALE_PLAN(view copied)")
+    lab.land("t", insert=[("c",)])
+    stale = lab.ws.plan()
+    lab.ws.replace_view(lab.spark, "copied", "SELECT k FROM t WHERE k <> 'b'")
+    report = lab.ws.refresh(lab.spark, stale)
+    assert report.views["copied"].reasons == ("FIRST_RUN", "STALE_PLAN(view copied)")
+    assert lab.bag("copied") == bag([("a",), ("c",)])
+
+
+def test_explain(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", ("a", 1))
+    lab.view("sums", "SELECT k, sum(v) AS s FROM t GROUP BY k")
+    said = lab.ws.explain("sums")
+    assert (said.is_incremental, said.reasons) == (True, ())
+    assert "view sums is maintained incrementally\nreads: t" in said.text
+    text = "SELECT k, row_number() OVER (ORDER BY v) AS n FROM t"
+    said = lab.ws.explain(text, spark=lab.spark)
+    assert (said.is_incremental, said.reasons) == (False, ("OPERATOR_NOT_INCREMENTAL(window)",))
+    plan = lab.ws.plan()
+    said = lab.ws.explain(plan)
+    assert said.reasons == ("FIRST_RUN",)
+    assert "view sums: full" in said.text
+    assert "because the view has no answer yet [FIRST_RUN]" in said.text
+    with pytest.raises(UnknownObjectError, match="no view 'SELECT"):
+        lab.ws.explain(text)

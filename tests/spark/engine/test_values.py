@@ -1,0 +1,194 @@
+"""Values that are easily bent: every answer has them to the bit, with their types."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+from decimal import Decimal, localcontext
+
+import pytest
+
+from tests.harness.lab import Lab
+
+pytestmark = pytest.mark.spark
+
+NAN = math.nan
+LONG = Decimal("12345678901234567890.123456789012345678")
+
+
+def test_decimals_of_many_digits(lab: Lab) -> None:
+    lab.source("t", "k INT, d DECIMAL(38,18), e DECIMAL(30,0)", (1, LONG, Decimal(10**29)))
+    lab.view("passed", "SELECT d, e + 1 AS f FROM t", passed)
+    sums = "SELECT k, sum(d) AS s, sum(e) AS u, count(d) AS c FROM t GROUP BY k"
+    lab.view("sums", sums, summed)
+    lab.step()
+    lab.land("t", insert=[(1, Decimal(1).copy_sign(LONG), Decimal(7)), (2, LONG, None)])
+    lab.step(passed="incremental", sums="incremental")
+    lab.land("t", delete=[(1, LONG, Decimal(10**29))])
+    lab.step()
+
+
+def passed(rows):
+    with localcontext() as context:
+        context.prec = 60
+        return [(d, None if e is None else e + 1) for _, d, e in rows]
+
+
+def summed(rows):
+    with localcontext() as context:
+        context.prec = 60
+        return _summed(rows)
+
+
+def _summed(rows):
+    found = []
+    for key in {k for k, *_ in rows}:
+        group = [row for row in rows if row[0] == key]
+        whole = [e for *_, e in group if e is not None]
+        found.append((key, sum(d for _, d, _ in group), sum(whole) if whole else None, len(group)))
+    return found
+
+
+def test_averages_of_decimals_round_as_spark_does(lab: Lab) -> None:
+    lab.source("t", "k INT, d DECIMAL(7,2)", *((1, Decimal(n) / 100) for n in (1, 2, 2, 100)))
+    lab.view("means", "SELECT k, avg(d) AS a, sum(d) / count(*) AS q FROM t GROUP BY k")
+    lab.step()
+    for n in (3, 7, 99999):
+        lab.land("t", insert=[(1, Decimal(n) / 100), (2, -Decimal(n) / 100)])
+    lab.step(means="incremental")
+    assert lab.bag("means").total() == 2
+
+
+def test_odd_doubles_pass_as_they_are(lab: Lab) -> None:
+    rows = [(1, 0.0), (1, -0.0), (1, NAN), (1, NAN), (1, None), (2, math.inf), (2, 0.1)]
+    lab.source("t", "k INT, x DOUBLE", *rows)
+    lab.view("passed", "SELECT x, k FROM t WHERE k < 3", lambda rows: [(x, k) for k, x in rows])
+    lab.view("met", "SELECT a.x FROM t a JOIN t b ON a.k = b.k WHERE b.x > 1", None)
+    lab.step()
+    lab.land("t", delete=[(1, 0.0), (1, NAN)], insert=[(2, -0.0), (2, 5e-324)])
+    lab.step(passed="incremental", met="incremental")
+    lab.land("t", delete=[(1, -0.0)])
+    lab.step()
+
+
+def test_sums_of_doubles_are_computed_anew(lab: Lab) -> None:
+    lab.source("t", "k INT, x DOUBLE", *((n % 3, n / 7) for n in range(20)))
+    lab.view("sums", "SELECT k, sum(x) AS s, avg(x) AS a FROM t GROUP BY k", policy="auto")
+    lab.step(sums="full")
+    lab.land("t", delete=[(0, 0.0), (1, 1 / 7)])
+    report = lab.step(sums="full")
+    assert report.views["sums"].reasons == ("INEXACT_AGGREGATE(sum)",)
+
+
+def test_texts_bytes_and_times(lab: Lab) -> None:
+    ddl = "s STRING, b BINARY, day DATE, at TIMESTAMP, wall TIMESTAMP_NTZ, yes BOOLEAN"
+    old = ("a'b\"c`d\\e\n\t%_{}", b"\x00\xff", dt.date(1, 1, 1), at(1900), wall(1582), True)
+    new = ("", b"", dt.date(9999, 12, 31), at(2262), wall(9999), False)
+    none = (None,) * 6
+    lab.source("t", ddl, old, none, none)
+    lab.view("passed", "SELECT * FROM t", lambda rows: rows)
+    quoted = "SELECT s, yes FROM t WHERE s = 'a\\'b\"c`d\\\\e\\n\\t%_{}' OR NOT yes"
+    lab.view("quoted", quoted, lambda rows: [(r[0], r[5]) for r in rows if r[0] is not None])
+    days = "SELECT day, yes, count(*) AS n FROM t WHERE day > DATE '0001-01-01' GROUP BY day, yes"
+    lab.view("days", days)
+    lab.step()
+    lab.land("t", insert=[new, new], delete=[none, old])
+    lab.step(passed="incremental", quoted="incremental", days="incremental")
+    assert lab.read("quoted") == [("", False)] * 2
+    lab.land("t", insert=[old], delete=[new])
+    lab.step()
+
+
+def at(year: int) -> dt.datetime:
+    return dt.datetime(year, 1, 2, 3, 4, 5, 678901)
+
+
+wall = at
+
+
+def test_nested_values(lab: Lab) -> None:
+    ddl = "a ARRAY<INT>, s STRUCT<x: DOUBLE, y: STRING>, m MAP<STRING, INT>"
+    one = ([1, None], {"x": -0.0, "y": "p"}, [("k", 1)])
+    two = ([], {"x": 0.0, "y": None}, [])
+    none = (None, None, None)
+    lab.source("t", ddl)
+    lab.land_as("t", [("insert", row) for row in (one, two, two, none)])
+    lab.view("passed", "SELECT * FROM t")
+    lab.view("plain", "SELECT a, s FROM t")
+    lab.view(
+        "inner_values",
+        "SELECT s.x, a[0] AS first, m['k'] AS k FROM t WHERE a IS NOT NULL AND size(a) > 0",
+    )
+    lab.view("counted", "SELECT a, count(*) AS n FROM t GROUP BY a")
+    lab.step(passed="full")
+    lab.land_as("t", [("insert", one), ("delete", two)])
+    report = lab.step(plain="incremental")
+    assert lab.bag("plain").total() == 4
+    assert lab.bag("passed").total() == 4
+    assert not report.views["passed"].error
+
+
+def test_nothing_has_a_type(lab: Lab) -> None:
+    lab.source("t", "k INT", (1,), (2,))
+    lab.view("nothing", "SELECT NULL AS x, k FROM t", lambda rows: [(None, k) for (k,) in rows])
+    lab.view("twice", "SELECT k, k + 1 AS k FROM t", lambda rows: [(k, k + 1) for (k,) in rows])
+    lab.step()
+    assert lab.ws.read(lab.spark, "nothing").schema.simpleString() == "struct<x:void,k:int>"
+    assert lab.ws.read(lab.spark, "twice").columns == ["k", "k"]
+    lab.land("t", insert=[(3,)], delete=[(1,)])
+    lab.step(nothing="incremental", twice="incremental")
+    assert lab.changes("nothing", 1).total() == 0
+
+
+def test_names_that_need_quotes(lab: Lab) -> None:
+    ddl = "`select` INT, `a b` STRING, `x.y` INT, `tick``s` STRING, `ünï` INT, `C0` INT"
+    lab.source("t", ddl, (1, "u", 2, "v", 3, 4), (1, "w", 5, "z", 6, 7))
+    lab.view("passed", "SELECT * FROM t WHERE `ünï` > 0", lambda rows: rows)
+    sql = "SELECT `select` AS `group by`, sum(`x.y`) AS `from`, max(c0) AS `o'k` FROM t GROUP BY `select`"
+    lab.view("sums", sql, policy="auto")
+    plain = (
+        "SELECT `select`, sum(`x.y`) AS `the sum`, count(`tick``s`) AS c0 FROM t GROUP BY `select`"
+    )
+    lab.view("plain", plain)
+    lab.view("sorted", "SELECT `a b` FROM t ORDER BY `tick``s` DESC, `ünï`")
+    lab.step()
+    lab.land("t", insert=[(2, "n", None, "a", 1, 1)], delete=[(1, "u", 2, "v", 3, 4)])
+    lab.step(passed="incremental", plain="incremental", sums="full", sorted="incremental")
+    assert lab.ws.read(lab.spark, "sums").columns == ["group by", "from", "o'k"]
+    assert lab.read("sorted") == [("w",), ("n",)]
+
+
+def test_text_files(lab: Lab) -> None:
+    folder = lab.root / "lines"
+    folder.mkdir()
+    (folder / "a.csv").write_text('id,name,price\n1,"x, ""y""",1.50\n2,,\n', encoding="utf-8")
+    ddl = "id INT, name STRING, price DECIMAL(5,2)"
+    given = {"path": str(folder), "format": "csv", "schema": ddl, "options": {"header": "true"}}
+    lab.ws.add_source("lines", kind="files", **given)
+    lab.view("names", "SELECT name, count(*) AS n, sum(price) AS p FROM lines GROUP BY name")
+    lab.step(names="full")
+    (folder / "b.csv").write_text("id,name,price\n3,z,2.25\n4,z,0.75\n", encoding="utf-8")
+    lab.step(names="incremental")
+    assert lab.bag("names")[("z", 2, "Decimal Decimal('3.00')")] == 1
+
+
+def test_feeds_of_json_lines(lab: Lab) -> None:
+    folder = lab.root / "events"
+    folder.mkdir()
+    land_json(folder, "a", (1, "x", "insert"), (2, "y", "insert"), (2, "y", "insert"))
+    ddl = "id INT, tag STRING"
+    lab.ws.add_source("events", kind="change-feed", path=str(folder), format="json", schema=ddl)
+    lab.view("tags", "SELECT tag, count(*) AS n FROM events GROUP BY tag")
+    lab.view("listed", "SELECT id FROM events WHERE tag <> 'x'")
+    lab.step()
+    land_json(
+        folder, "b", (2, "y", "delete"), (1, "x", "update_preimage"), (1, "z", "update_postimage")
+    )
+    lab.step(tags="incremental", listed="incremental")
+    assert lab.bag("tags") == {("y", 1): 1, ("z", 1): 1}
+
+
+def land_json(folder, name, *rows) -> None:
+    lines = [json.dumps({"id": i, "tag": tag, "_change_type": kind}) for i, tag, kind in rows]
+    (folder / f"{name}.json").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,0 +1,112 @@
+"""`verify` finds what is wrong, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.harness.lab import Lab
+
+pytestmark = pytest.mark.spark
+
+
+def rewrite(lab: Lab, view: str, change) -> None:
+    """Change the rows of the newest file of an answer by hand."""
+    world = lab.ws._store.world()
+    base = world.chains[f"views/{view}"].base
+    assert base is not None
+    path = Path(lab.ws.root) / base.files[0].path
+    table = pq.read_table(path, partitioning=None)
+    rows = table.to_pylist()
+    change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
+
+
+def test_a_corrupted_row_is_found_and_named(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", ("a", 1), ("b", 2), ("b", 2), (None, 3))
+    lab.view("copied", "SELECT k, v FROM t")
+    lab.view("sums", "SELECT k, sum(v) AS s FROM t GROUP BY k")
+    lab.step()
+    rewrite(lab, "copied", lambda rows: next(r for r in rows if r["c0"] == "b").update(c1=20))
+    found = lab.ws.verify(lab.spark)
+    assert not found.equal
+    assert found.views["sums"].equal
+    wrong = found.views["copied"]
+    assert (wrong.equal, wrong.missing, wrong.extra, wrong.schema) == (False, 1, 1, "")
+    sample = {(row["k"], row["v"], row["__m"]) for row in wrong.sample}
+    assert sample == {("b", 20, 1), ("b", 2, -1)}
+
+
+def test_a_row_less_and_a_row_more(lab: Lab) -> None:
+    lab.source("t", "k STRING, x DOUBLE", ("a", 0.0), ("b", 2.0), ("c", 3.0))
+    lab.view("copied", "SELECT k, x FROM t")
+    lab.step()
+    rewrite(lab, "copied", lambda rows: rows.append({"c0": "b", "c1": 2.0, "__m": 2}))
+    found = lab.ws.verify(lab.spark).views["copied"]
+    assert (found.missing, found.extra) == (0, 2)
+    rewrite(lab, "copied", lambda rows: rows.__delitem__(slice(1, None)))
+    found = lab.ws.verify(lab.spark).views["copied"]
+    assert (found.missing, found.extra) == (2, 0)
+
+
+def test_the_sign_of_zero_is_a_difference(lab: Lab) -> None:
+    lab.source("t", "k STRING, x DOUBLE", ("a", 0.0), ("b", 2.0))
+    lab.view("copied", "SELECT k, x FROM t")
+    lab.step()
+    rewrite(lab, "copied", lambda rows: next(r for r in rows if r["c0"] == "a").update(c1=-0.0))
+    found = lab.ws.verify(lab.spark).views["copied"]
+    assert (found.missing, found.extra) == (1, 1)
+
+
+TIES = [("a", 5), ("b", 5), ("c", 5), ("d", 9), ("e", 1), ("f", 5)]
+LIMITS = {
+    "ordered": "SELECT k, v FROM t ORDER BY v DESC LIMIT 3",
+    "projected": "SELECT upper(k) AS k FROM t ORDER BY v DESC LIMIT 3",
+    "shifted": "SELECT k, v FROM t ORDER BY v DESC LIMIT 2 OFFSET 2",
+    "unordered": "SELECT k, v FROM t LIMIT 3",
+    "grouped": "SELECT v, min(k) AS k FROM t GROUP BY v LIMIT 2",
+}
+A, B, C, D, E, F = TIES
+# View, an answer, and whether the query allows it.
+ANSWERS = [
+    ("ordered", [D, A, B], True),
+    ("ordered", [D, F, C], True),
+    ("ordered", [D, C, C], False),
+    ("ordered", [D, D, C], False),
+    ("ordered", [D, C, E], False),
+    ("ordered", [A, B, C], False),
+    ("ordered", [D, A], False),
+    ("ordered", [D, A, ("x", 5)], False),
+    ("projected", [("D",), ("F",), ("C",)], True),
+    ("projected", [("D",), ("E",), ("C",)], False),
+    ("projected", [("F",), ("A",), ("C",)], False),
+    ("shifted", [F, A], True),
+    ("shifted", [F, D], False),
+    ("unordered", [E, F, C], True),
+    ("unordered", [E, F, F], False),
+    ("grouped", [(9, "d"), (1, "e")], True),
+    ("grouped", [(5, "b"), (1, "e")], False),
+]
+
+
+def test_any_legal_choice_among_ties_is_equal(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", *TIES)
+    for name, sql in LIMITS.items():
+        lab.view(name, sql, policy="auto")
+    lab.step()
+    for view, answer, is_legal in ANSWERS:
+        rewrite(lab, view, lambda rows, answer=answer: replace(rows, answer))
+        found = lab.ws.verify(lab.spark, [view]).views[view]
+        assert found.equal is is_legal, (view, answer, found)
+        assert bool(found.missing) is not is_legal
+
+
+def replace(rows: list[dict], answer: list[tuple]) -> None:
+    hidden = {key: value for key, value in rows[0].items() if key.startswith("c")}
+    rows[:] = [
+        {**hidden, **{f"c{place}": value for place, value in enumerate(row)}, "__m": 1}
+        for row in answer
+    ]

@@ -1,0 +1,112 @@
+"""What the Variable declares against what the workspace has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from slacktide.algebra.view import ReadView
+from slacktide.common.clock import system_clock
+from slacktide.engine.catalogue import Catalogue
+from slacktide.engine.declaring import Declared, declare
+from slacktide.engine.plan import Plan, Registration
+from slacktide.errors import InvalidNameError, InvalidSettingError
+from slacktide.store import update as u
+from slacktide.store.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    (tmp_path / "orders").mkdir()
+    pq.write_table(pa.table({"id": [1]}), tmp_path / "orders" / "a.parquet")
+    return Store.create(str(tmp_path / "ws"), settings={}, clock=system_clock)
+
+
+def run(store: Store, **declarations: Any) -> Declared:
+    return declare(Catalogue(store, None), store.world(), declarations)
+
+
+def source(store: Store, **more: Any) -> dict[str, Any]:
+    return {"kind": "files", "path": str(Path(store.root).parent / "orders"), **more}
+
+
+def have_view(store: Store, sql: str = "SELECT 1") -> None:
+    read = ReadView(None, ()).to_dict()
+    settings = {"policy": "auto", "reads": []}
+    store.commit([u.AddView("totals", sql, settings, {}, read)])
+
+
+def test_missing_sources_come_at_once_and_views_with_the_run(store: Store) -> None:
+    found = run(store, sources={"orders": source(store)}, views={"totals": {"sql": "SELECT 1"}})
+    assert "orders" in store.world().sources
+    assert found == Declared((Registration("totals", "SELECT 1", {}),), ())
+
+
+def test_what_is_declared_as_it_is_says_nothing(store: Store) -> None:
+    have_view(store)
+    both = {"sources": {"orders": source(store)}}
+    run(store, **both)
+    views = {"totals": {"sql": "SELECT 1", "policy": "auto"}}
+    assert run(store, **both, views=views) == Declared((), ())
+
+
+def test_what_differs_is_reported_and_stays(store: Store) -> None:
+    have_view(store)
+    run(store, sources={"orders": source(store)})
+    found = run(
+        store,
+        sources={"orders": source(store, key=["id"])},
+        views={"totals": {"sql": "SELECT 2", "policy": "auto"}},
+    )
+    assert found.register == ()
+    assert [notice.split()[:2] for notice in found.notices] == [
+        ["source", "orders"],
+        ["view", "totals"],
+    ]
+
+
+def test_apply_replaces_a_view_and_never_a_source(store: Store) -> None:
+    have_view(store)
+    run(store, sources={"orders": source(store)})
+    found = run(
+        store,
+        sources={"orders": source(store, key=["id"])},
+        views={"totals": {"sql": "SELECT 2", "policy": "full"}},
+        apply=True,
+    )
+    replaced = Registration("totals", "SELECT 2", {"policy": "full"}, replaces=True)
+    assert found.register == (replaced,)
+    assert [notice.split()[0] for notice in found.notices] == ["source"]
+
+
+def test_a_plan_keeps_what_was_declared() -> None:
+    plan = Plan(
+        now="2026-01-01T00:00:00.000000Z",
+        views=(),
+        mirrors={},
+        register=(Registration("totals", "SELECT 2", {}, replaces=True),),
+        versions={"orders": 1},
+        notices=("source orders is declared otherwise",),
+    )
+    assert Plan.from_dict(plan.to_dict()) == plan
+    assert plan.summary[-1] == "source orders is declared otherwise"
+
+
+@pytest.mark.parametrize(
+    ("views", "error"),
+    [
+        ({"to/tals": {"sql": "SELECT 1"}}, InvalidNameError),
+        ({"totals": {}}, InvalidSettingError),
+        ({"totals": {"sql": "SELECT 1", "colour": "red"}}, InvalidSettingError),
+        ({"totals": {"sql": "SELECT 1", "policy": "sometimes"}}, InvalidSettingError),
+    ],
+)
+def test_wrong_declarations(store: Store, views: dict[str, Any], error: type[Exception]) -> None:
+    before = store.world().number
+    with pytest.raises(error, match="to"):
+        run(store, views=views)
+    assert store.world().number == before
