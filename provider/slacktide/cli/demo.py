@@ -21,7 +21,8 @@ from slacktide.cli.screen import emit, say
 from slacktide.cli.showcase import VIEWS, Showcase
 from slacktide.errors import InvalidSettingError
 
-_TERMINATED = 143
+_ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+_SIGNALLED = 128
 
 
 def register(app: typer.Typer) -> None:
@@ -79,19 +80,20 @@ def _folder(keep: str | None) -> Iterator[Path]:
 
 @contextmanager
 def _heeding_termination() -> Iterator[None]:
-    """Clean up after SIGTERM, too; signals reach the main thread alone."""
+    """Clean up after SIGTERM and a closed terminal, too; signals reach the main thread alone."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _terminated)
+    before = {number: signal.signal(number, _terminated) for number in _ENDINGS}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
-    sys.exit(_TERMINATED)
+def _terminated(number: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit(_SIGNALLED + number)
 
 
 def _quiet(_text: str) -> None:

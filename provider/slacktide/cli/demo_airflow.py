@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,35 +100,21 @@ def _cycles(showcase: Showcase, arrivals: int, airflow: LocalAirflow, tell: Tell
         workspace = _settled(airflow, showcase, 1)
     board = Scoreboard()
     for number in range(1, arrivals + 1):
+        before = len(workspace.history())
         announce(showcase, number, tell)
         with progress("Airflow notices, plans and submits to Spark"):
-            workspace = _settled(airflow, showcase, number + 1)
-        report = newest(workspace)
-        tell(f"  run {report['run']} by spark-submit: {methods(report)}")
-        _compare(workspace, showcase, report, board, tell)
+            workspace = _settled(airflow, showcase, before + 1)
+        reports = [report.to_dict() for report in workspace.history()][before:]
+        for report in reports:
+            tell(f"  run {report['run']} by spark-submit: {methods(report)}")
+        with (
+            spark_session("demo", conf=showcase.spark_conf()) as spark,
+            progress("batch runs, to compare"),
+        ):
+            verification = workspace.verify(spark).to_dict()
+        tell(f"  compared with batch: {compared(verification)}")
+        board.add(reports, verification)
     return board
-
-
-def newest(workspace: Workspace) -> dict[str, Any]:
-    """Give the report of the newest run."""
-    reports = [report.to_dict() for report in workspace.history()]
-    return max(reports, key=lambda report: report["run"] or 0)
-
-
-def _compare(
-    workspace: Workspace,
-    showcase: Showcase,
-    report: Mapping[str, Any],
-    board: Scoreboard,
-    tell: Tell,
-) -> None:
-    with (
-        spark_session("demo", conf=showcase.spark_conf()) as spark,
-        progress("batch runs, to compare"),
-    ):
-        verification = workspace.verify(spark).to_dict()
-    tell(f"  compared with batch: {compared(verification)}")
-    board.add(report, verification)
 
 
 def _settled(airflow: LocalAirflow, showcase: Showcase, runs: int) -> Workspace:

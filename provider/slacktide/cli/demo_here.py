@@ -36,7 +36,7 @@ def run_here(showcase: Showcase, arrivals: int, tell: Tell) -> Scoreboard:
             with progress("batch runs, to compare"):
                 verification = workspace.verify(spark).to_dict()
             tell(f"  compared with batch: {compared(verification)}")
-            board.add(report, verification)
+            board.add([report], verification)
     return board
 
 

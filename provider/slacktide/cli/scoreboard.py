@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -23,6 +23,16 @@ class Score:
     cpu: float | None = 0.0
     cpu_full: float | None = 0.0
     equal: bool = True
+
+    def refreshed(self, view: Mapping[str, Any]) -> None:
+        """Take in one refresh."""
+        self.methods[view["method"]] += 1
+        if view["method"] == "unchanged":
+            return
+        self.reasons = tuple(view.get("reasons") or self.reasons)
+        actual = view.get("actual") or {}
+        self.rows = _sum(self.rows, actual.get("rows_read"))
+        self.cpu = _sum(self.cpu, actual.get("cpu_seconds"))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that ``--json`` prints."""
@@ -48,22 +58,18 @@ class Scoreboard:
         """Whether every answer was equal to batch, every time."""
         return bool(self.scores) and all(score.equal for score in self.scores.values())
 
-    def add(self, report: Mapping[str, Any], verification: Mapping[str, Any]) -> None:
-        """Take in one refresh, and the batch runs over the same versions.
+    def add(self, reports: Sequence[Mapping[str, Any]], verification: Mapping[str, Any]) -> None:
+        """Take in the refreshes that one arrival led to, and the batch runs over the same versions.
 
         A view that no change reached costs nothing, in truth and in the table; the batch run that it
         is compared with counts, as without Slacktide it would have been made.
         """
         for name, checked in verification["views"].items():
-            view = report["views"].get(name, {"method": "failed"})
             score = self.scores.setdefault(name, Score())
-            score.methods[view["method"]] += 1
-            if view.get("reasons") and view["method"] != "unchanged":
-                score.reasons = tuple(view["reasons"])
-            actual, batch = view.get("actual") or {}, checked.get("batch") or {}
-            idle = view["method"] == "unchanged"
-            score.rows = _sum(score.rows, 0 if idle else actual.get("rows_read"))
-            score.cpu = _sum(score.cpu, 0.0 if idle else actual.get("cpu_seconds"))
+            for report in reports:
+                if name in report["views"]:
+                    score.refreshed(report["views"][name])
+            batch = checked.get("batch") or {}
             score.rows_full = _sum(score.rows_full, batch.get("rows_read"))
             score.cpu_full = _sum(score.cpu_full, batch.get("cpu_seconds"))
             score.equal = score.equal and bool(checked["equal"])

@@ -34,8 +34,8 @@ def console(stream: TextIO | None = None) -> Console:
 
 
 def say(text: str, *, style: str = "") -> None:
-    """Print a line of plain text; the terminal wraps it where it must."""
-    console().print(Text(text, style=style), soft_wrap=True)
+    """Print plain text; in a terminal it wraps between words."""
+    console().print(Text(text, style=style))
 
 
 def emit(document: object) -> None:

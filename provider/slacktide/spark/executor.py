@@ -24,7 +24,7 @@ from slacktide.spark.tables import Tables
 from slacktide.spark.task import Outcome, Query, Task
 from slacktide.spark.working import working_session
 from slacktide.store.address import parse_address
-from slacktide.store.record import Segment
+from slacktide.store.record import Segment, StoredFile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -125,14 +125,11 @@ class _TaskRun:
             f"INSERT OVERWRITE DIRECTORY '{escaped}' USING parquet"
             f" OPTIONS ('compression'='zstd')\n{_gathered(operator, sql)}"
         )
-        cost = self._meter.cost(before, self._meter.mark(), self._tables.labels)
+        after = self._meter.mark()
+        cost = self._meter.cost(before, after, self._tables.labels, target=relative)
         self._outcome.cost.add(cost)
         rows = cost.rows_written if cost.writes else self._session.read.parquet(target).count()
-        files = tuple(
-            file
-            for file in self._executor._store.list_files(relative)
-            if rows and file.path.endswith(".parquet")
-        )
+        files = self._written(relative) if rows else ()
         return Segment(
             run=self._executor._attempt,
             files=files,
@@ -140,6 +137,14 @@ class _TaskRun:
             bytes=sum(file.size for file in files),
             versions={source: self._task.end[source] for source in self._scope(chain)},
         )
+
+    def _written(self, relative: str) -> tuple[StoredFile, ...]:
+        """What a write has left; its marks and Hadoop's own checksums go, as the log says it all."""
+        store = self._executor._store
+        found = store.list_files(relative, hidden=True)
+        files = tuple(file for file in found if file.path.endswith(".parquet"))
+        store.delete(file.path for file in found if file not in files)
+        return files
 
     def _scope(self, chain: str) -> tuple[str, ...]:
         return self._task.scopes.get(chain, tuple(self._task.end))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
 from slacktide.errors import (
@@ -13,10 +14,13 @@ from slacktide.errors import (
     ExecutionError,
     SlacktideError,
     SourceError,
+    StorageError,
     UnsupportedQueryError,
 )
 
 _MARK = "SLACKTIDE_"
+_NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
+_OURS = re.compile(r"/(?:states|sources|views|changes)/\w+/[0-9a-f]{32}/part-")
 _FILES = (
     "FAILED_READ_FILE",
     "PATH_NOT_FOUND",
@@ -48,6 +52,7 @@ def translated(what: str) -> Iterator[None]:
 
     Raises:
         SourceError: a file cannot be read as declared.
+        StorageError: a file of the workspace cannot be read.
         DataError: rows contradict the declared history, or fail in the query.
         UnsupportedQueryError: Spark does not accept the program.
         ExecutionError: anything else; a retry may help.
@@ -56,7 +61,7 @@ def translated(what: str) -> Iterator[None]:
         yield
     except SlacktideError:
         raise
-    except PySparkException as failure:
+    except (PySparkException, Py4JJavaError) as failure:
         raise _translate(what, failure) from failure
     except Py4JError as failure:
         raise ExecutionError(
@@ -65,9 +70,14 @@ def translated(what: str) -> Iterator[None]:
         ) from failure
 
 
-def _translate(what: str, failure: PySparkException) -> SlacktideError:
+def _translate(what: str, failure: PySparkException | Py4JJavaError) -> SlacktideError:
     text = str(failure)
-    condition = failure.getCondition() or ""
+    condition = _condition(failure)
+    if condition.startswith(_FILES) and _OURS.search(text):
+        return StorageError(
+            f"{what}: a file of the workspace cannot be read: {first_line(failure)}",
+            hint="restore the file, or make the answer anew with 'slacktide view replace'",
+        )
     if _MARK in text and condition == "USER_RAISED_EXCEPTION":
         return _own(what, text)
     if condition.startswith(_FILES):
@@ -106,6 +116,19 @@ def _own(what: str, text: str) -> SlacktideError:
     )
 
 
+def _condition(failure: PySparkException | Py4JJavaError) -> str:
+    """Spark's name for a failure; PySpark does not give it for all that comes from the JVM."""
+    if isinstance(failure, PySparkException) and failure.getCondition():
+        return str(failure.getCondition())
+    found = _NAMED.search(str(failure))
+    return found[1] if found else ""
+
+
 def first_line(failure: BaseException) -> str:
-    """The first line of a failure's text, without Spark's trace."""
-    return (str(failure).strip() or type(failure).__name__).splitlines()[0][:500]
+    """What a failure says, in one line, without Spark's trace."""
+    text = str(failure).strip() or type(failure).__name__
+    if isinstance(failure, Py4JJavaError):
+        said = [line for line in text.splitlines() if line.startswith((": ", "Caused by: "))]
+        told = [line.split(": ", 2)[-1].strip() for line in (*said[:1], *said[-1:])]
+        text = "; ".join(dict.fromkeys(told)) or text
+    return text.splitlines()[0][:500]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import IO, TYPE_CHECKING
@@ -46,11 +48,11 @@ def leased_session(
     """
     with ExitStack() as stack:
         if not loud:
-            stack.enter_context(_hushed())
+            stack.enter_context(_silent())
         if _is_running():
             yield local_session(app)
             return
-        with starting():
+        with starting(), _own_interrupts():
             session = local_session(app, conf=conf) if loud else _started_quietly(stack, app, conf)
         try:
             yield session
@@ -64,6 +66,19 @@ def _is_running() -> bool:
     except ImportError:
         return False
     return SparkSession.getActiveSession() is not None
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Keep the handler of Ctrl-C: PySpark's own calls Java from within a call to Java, and fails."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _started_quietly(stack: ExitStack, app: str, conf: Mapping[str, str] | None) -> SparkSession:
@@ -131,6 +146,17 @@ def submitted_session() -> Iterator[SparkSession]:
             yield session
     finally:
         session.stop()
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep libraries from logging: what goes wrong is told in one line."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 @contextmanager

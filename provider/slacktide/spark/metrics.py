@@ -6,7 +6,7 @@ UI. A metric that is missing is unknown (None), never an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
@@ -42,24 +42,29 @@ class Meter:
             # Spark keeps the newest thousand, and has just dropped some of them.
         return -1
 
-    def cost(self, since: int, until: int, labels: Mapping[str, str]) -> Cost:
+    def cost(self, since: int, until: int, labels: Mapping[str, str], *, target: str = "") -> Cost:
         """Sum what the executions between two marks cost.
 
         Args:
             since: the mark before.
             until: the mark after.
             labels: what is read at an address, to name scans.
+            target: the end of a directory's address, where only what wrote to it counts: other
+                threads may use the same application.
         """
         cost = Cost()
         for number in range(since + 1, until + 1):
             found = self._sql.execution(number)
             if found.isEmpty():
                 continue
+            nodes = [*_each(self._sql.planGraph(number).allNodes())]
+            if target and not any(_writes_to(node, target) for node in nodes):
+                continue
             execution = found.get()
             cost.jobs += int(execution.jobs().size())
             for stage in _each(execution.stages().toSeq()):
                 self._add_stage(cost, stage)
-            self._add_nodes(cost, number, labels)
+            self._add_nodes(cost, nodes, self._sql.executionMetrics(number), labels)
         return cost
 
     def _add_stage(self, cost: Cost, stage_id: int) -> None:
@@ -72,9 +77,10 @@ class Meter:
         cost.bytes_shuffled += int(stage.shuffleWriteBytes())
         cost.bytes_written += int(stage.outputBytes())
 
-    def _add_nodes(self, cost: Cost, execution_id: int, labels: Mapping[str, str]) -> None:
-        values = self._sql.executionMetrics(execution_id)
-        for node in _each(self._sql.planGraph(execution_id).allNodes()):
+    def _add_nodes(
+        self, cost: Cost, nodes: Iterable[Any], values: Any, labels: Mapping[str, str]
+    ) -> None:
+        for node in nodes:
             name = str(node.name())
             if name.startswith("Scan "):
                 rows = _rows_of(node, values)
@@ -85,6 +91,10 @@ class Meter:
                 if written is not None:
                     cost.writes += 1
                     cost.rows_written += written
+
+
+def _writes_to(node: Any, target: str) -> bool:
+    return str(node.name()).startswith(_WRITE) and f"{target}," in str(node.desc())
 
 
 def _rows_of(node: Any, values: Any) -> int | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,19 +29,18 @@ def query_frame(
 
 
 def _at(session: SparkSession, frame: DataFrame, now: datetime) -> DataFrame:
+    """Fix the clock in a plan, where its functions are still to be seen."""
     from pyspark.sql import DataFrame
 
     jvm: Any = session._jvm
-    rule = getattr(
-        getattr(jvm.org.apache.spark.sql.catalyst.optimizer, "ComputeCurrentTime$"), "MODULE$"
-    )
-    instant = jvm.java.time.Instant.parse(now.isoformat().replace("+00:00", "Z"))
-    truncate = getattr(rule, "applyWithTimestamp$default$3", lambda: None)()
-    plan = frame._jdf.queryExecution().analyzed()
-    fixed = (
-        rule.applyWithTimestamp(plan, instant)
-        if truncate is None
-        else rule.applyWithTimestamp(plan, instant, truncate)
-    )
+    body = resources.files("slacktide.spark").joinpath("clock.java").read_text(encoding="utf-8")
+    generator = jvm.org.apache.spark.sql.catalyst.expressions.codegen
+    none = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap({})
+    compiled = generator.CodeGenerator.compile(generator.CodeAndComment(body, none))._1()
+    gateway: Any = session.sparkContext._gateway
+    arguments = gateway.new_array(jvm.Object, 2)
+    arguments[0] = frame._jdf.queryExecution().analyzed()
+    arguments[1] = now.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    fixed = compiled.generate(arguments)
     dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
     return DataFrame(dataset.ofRows(session._jsparkSession, fixed), session)

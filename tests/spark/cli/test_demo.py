@@ -46,7 +46,9 @@ def test_it_tells_what_is_going_on(program: Program, tmp_path: Path) -> None:
     assert str(kept / "workspace") in ran.out
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
+)
 def test_it_cleans_up_when_it_is_stopped(
     java_home: str, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
@@ -62,8 +64,9 @@ def test_it_cleans_up_when_it_is_stopped(
             if line.startswith("The first refresh"):
                 process.send_signal(number)
                 break
-        process.communicate()
+        _, err = process.communicate()
     assert process.returncode == code
+    assert err.count("\n") == (number == signal.SIGINT), err
     assert [
         path.name for path in tmp_path.iterdir() if path.name.startswith("slacktide-demo")
     ] == []

@@ -19,8 +19,8 @@ def checked(rows: int | None, cpu: float | None, *, equal: bool = True) -> dict:
 
 def test_arrivals_are_added_up() -> None:
     board = Scoreboard()
-    board.add(report("incremental", 10, 0.5), checked(1000, 1.0))
-    board.add(report("full", 1000, 1.0, "CHANGE_TOO_LARGE(12%)"), checked(1000, 1.0))
+    board.add([report("incremental", 10, 0.5)], checked(1000, 1.0))
+    board.add([report("full", 1000, 1.0, "CHANGE_TOO_LARGE(12%)")], checked(1000, 1.0))
     score = board.to_dict()["views"]["v"]
     assert score["methods"] == {"incremental": 1, "full": 1}
     assert (score["rows_read"], score["rows_read_full"]) == (1010, 2000)
@@ -31,22 +31,22 @@ def test_arrivals_are_added_up() -> None:
 
 def test_an_unchanged_view_costs_nothing() -> None:
     board = Scoreboard()
-    board.add(report("unchanged", None, None, "NO_CHANGE"), checked(1000, 1.0))
+    board.add([report("unchanged", None, None, "NO_CHANGE")], checked(1000, 1.0))
     score = board.to_dict()["views"]["v"]
     assert (score["rows_read"], score["rows_read_full"], score["reasons"]) == (0, 1000, [])
 
 
 def test_what_is_unknown_once_stays_unknown() -> None:
     board = Scoreboard()
-    board.add(report("incremental", None, 0.5), checked(1000, 1.0))
-    board.add(report("incremental", 10, 0.5), checked(1000, 1.0))
+    board.add([report("incremental", None, 0.5)], checked(1000, 1.0))
+    board.add([report("incremental", 10, 0.5)], checked(1000, 1.0))
     assert board.to_dict()["views"]["v"]["rows_read"] is None
 
 
 def test_one_difference_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
     board = Scoreboard()
-    board.add(report("incremental", 10, 0.5), checked(1000, 1.0, equal=False))
-    board.add(report("incremental", 10, 0.5), checked(1000, 1.0))
+    board.add([report("incremental", 10, 0.5)], checked(1000, 1.0, equal=False))
+    board.add([report("incremental", 10, 0.5)], checked(1000, 1.0))
     assert not board.equal
     board.show()
     assert " NO " in capsys.readouterr().out
@@ -64,6 +64,6 @@ def test_shares_are_shown(
     rows: int | None, full: int, shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     board = Scoreboard()
-    board.add(report("incremental", rows, 1.0), checked(full, 1.0))
+    board.add([report("incremental", rows, 1.0)], checked(full, 1.0))
     board.show()
     assert shown in capsys.readouterr().out

@@ -15,11 +15,12 @@ import pytest
 
 from tests.unit.cli.conftest import Program
 
+ERASED = "\x1b[2K"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def seen(columns: int, *command: str) -> list[str]:
-    """Run a command in a terminal, and give the lines that it wrote."""
+    """Run a command in a terminal, and give the lines that stand there in the end."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (40, columns))
     with subprocess.Popen(
@@ -32,7 +33,8 @@ def seen(columns: int, *command: str) -> list[str]:
         os.close(theirs)
         text = b"".join(iter(lambda: read(ours), b""))
     os.close(ours)
-    return ESCAPES.sub("", text.decode()).replace("\r\n", "\n").split("\n")
+    lines = text.decode().replace("\r\n", "\n").split("\n")
+    return [ESCAPES.sub("", line.rpartition(ERASED)[2]) for line in lines]
 
 
 def read(terminal: int) -> bytes:
