@@ -29,7 +29,7 @@ def canonical(value: Any) -> Any:
         return tuple(sorted((canonical(k), canonical(v)) for k, v in value.items()))
     if isinstance(value, float):
         return f"float {value!r}"
-    if value is None or isinstance(value, int | str) and not isinstance(value, bool):
+    if value is None or (isinstance(value, int | str) and not isinstance(value, bool)):
         return value
     return f"{type(value).__name__} {value!r}"
 
@@ -180,7 +180,7 @@ class Lab:
 
     def files(self, folder: str) -> list[Path]:
         """Files of the workspace below a folder."""
-        return sorted(p for p in (Path(self.ws.root) / folder).rglob("*") if p.is_file())
+        return sorted(path for path in (Path(self.ws.root) / folder).rglob("*") if path.is_file())
 
 
 def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> Mapping[Any, list[Row]]:

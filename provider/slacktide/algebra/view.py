@@ -24,6 +24,7 @@ class ReadView:
         order: the order that readers get, over the relation's columns; empty for none.
         reasons: why the query is not read, not deterministic or asks the clock.
         sources: names of the sources that the text reads, sorted.
+        views: names of the other views that the text reads, and of those that these read.
         deterministic: whether equal inputs give equal answers.
         clock: whether the text asks for the time.
         conf: SQL settings that change the meaning, as they were.
@@ -34,6 +35,7 @@ class ReadView:
     order: tuple[SortKey, ...] = ()
     reasons: tuple[Reason, ...] = ()
     sources: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
     deterministic: bool = True
     clock: bool = False
     conf: Mapping[str, str] = field(default_factory=dict)
@@ -47,6 +49,7 @@ class ReadView:
             "nodes": serde.dump(*roots),
             "reasons": [str(reason) for reason in self.reasons],
             "sources": list(self.sources),
+            "views": list(self.views),
             "deterministic": self.deterministic,
             "clock": self.clock,
             "conf": dict(self.conf),
@@ -68,6 +71,7 @@ class ReadView:
             order=tuple(cast("list[SortKey]", roots[count:])),
             reasons=tuple(Reason.parse(text) for text in document["reasons"]),
             sources=tuple(document["sources"]),
+            views=tuple(document["views"]),
             deterministic=document["deterministic"],
             clock=document["clock"],
             conf=document["conf"],

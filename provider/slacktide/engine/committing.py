@@ -20,7 +20,10 @@ def requirements(
     """What must still hold when a run commits: all that it used, and that no other did its work."""
     needed: list[q.Requirement] = [q.PlanOpen(plan.plan_id)]
     sources = {name for work in works for name in work.plan.end} | set(mirrors)
-    needed += [q.SourceIs(name, world.sources[name].epoch) for name in sorted(sources)]
+    for name in sorted(sources):
+        source = world.sources[name]
+        needed.append(q.SourceIs(name, source.epoch))
+        needed.append(q.SkippedAre(name, tuple(sorted(source.skipped))))
     for work in works:
         if work.record is None:
             needed.append(q.NameFree("view", work.name))

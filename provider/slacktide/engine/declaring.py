@@ -13,10 +13,11 @@ from typing import Any
 
 from slacktide.common.names import check_name
 from slacktide.engine.catalogue import Catalogue
-from slacktide.engine.definitions import check_settings
+from slacktide.engine.definitions import check_settings, notice_of
 from slacktide.engine.plan import Registration
 from slacktide.engine.sources import check_arguments
 from slacktide.errors import InvalidSettingError
+from slacktide.store.record import FunctionRecord
 from slacktide.store.world import World
 
 
@@ -45,11 +46,15 @@ def declare(catalogue: Catalogue, world: World, declarations: Mapping[str, Any])
         rest = {k: v for k, v in function.items() if k not in {"target", "returns"}}
         if name not in world.functions:
             catalogue.add_function(name, function["target"], function["returns"], rest)
-        elif world.functions[name].target != function["target"]:
+        elif _differs(world.functions[name], function["target"], function["returns"], rest):
             notices.append(f"function {name} is declared otherwise; drop it to change it")
     applies = declarations.get("apply", False) is True
     register = list(_views(world, declarations.get("views", {}), notices, applies=applies))
     return Declared(tuple(register), tuple(notices))
+
+
+def _differs(record: FunctionRecord, target: str, returns: str, rest: Mapping[str, Any]) -> bool:
+    return (record.target, record.returns, dict(record.declaration)) != (target, returns, rest)
 
 
 def _source_notices(
@@ -72,6 +77,8 @@ def _views(
             )
         checked = check_settings(name, settings)
         if name not in world.views:
+            notice = notice_of(name, checked)
+            notices.extend([] if notice is None else [notice])
             yield Registration(name, view["sql"], checked)
         elif differs(world, name, view["sql"], checked):
             if applies:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
@@ -26,22 +27,21 @@ if TYPE_CHECKING:
     from slacktide.spark.handles import SparkSession
 
 POLICIES = ("auto", "incremental", "full")
+# Settings that no planner acts on, and the values that say what happens anyway.
+KEPT: Mapping[str, Any] = MappingProxyType(
+    {"due": "arrival", "goal": {"total": True}, "state_budget": None}
+)
 SETTINGS = ("due", "goal", "state_budget", "policy", "paused")
 
 
 @dataclass(frozen=True, slots=True)
 class ViewDraft:
-    """A view that was read and checked, and is not in the log yet.
-
-    Attributes:
-        below: names of the views that its text may read.
-    """
+    """A view that was read and checked, and is not in the log yet."""
 
     name: str
     sql: str
     settings: Mapping[str, Any]
     view: ReadView
-    below: tuple[str, ...]
 
     @property
     def policy(self) -> str:
@@ -60,7 +60,7 @@ class ViewDraft:
         return {
             "name": self.name,
             "sql": self.sql,
-            "settings": {**self.settings, "reads": list(self.below)},
+            "settings": {**self.settings, "reads": list(self.view.views)},
             "conf": dict(self.view.conf),
             "definition": self.view.to_dict(),
             "reasons": tuple(str(reason) for reason in verdict(self.view)),
@@ -69,9 +69,23 @@ class ViewDraft:
 
 
 def draft_view(
-    spark: SparkSession, world: World, name: str, sql: str, settings: Mapping[str, Any]
+    spark: SparkSession,
+    world: World,
+    name: str,
+    sql: str,
+    settings: Mapping[str, Any],
+    *,
+    beside: Mapping[str, str] | None = None,
 ) -> ViewDraft:
     """Read a view's text and check its settings.
+
+    Args:
+        spark: a running session.
+        world: the log as it is.
+        name: of the view.
+        sql: its text.
+        settings: as the user gives them.
+        beside: texts of views that come into the log together with this one.
 
     Raises:
         InvalidNameError: the name is not allowed.
@@ -84,22 +98,25 @@ def draft_view(
 
     check_name("view", name)
     checked = check_settings(name, settings)
-    texts = {other: text for other, text in all_texts(world).items() if other != name}
+    every = {**all_texts(world), **(beside or {})}
+    texts = {other: text for other, text in every.items() if other != name}
     schemas = {source.name: source.schema for source in world.sources.values()}
-    view = read_view(
-        spark,
-        sql,
-        schemas,
-        views=texts,
-        prepare=lambda session: register_functions(session, world.functions.values()),
-    )
+    try:
+        view = read_view(
+            spark,
+            sql,
+            schemas,
+            views=texts,
+            prepare=lambda session: register_functions(session, world.functions.values()),
+        )
+    except QueryError as error:
+        raise _about(name, sql, world, error) from error
     if not view.sources:
         raise QueryError(
             f"view {name} reads no source",
             hint="a view is kept up to date over sources; add one with 'slacktide source add'",
         )
-    below = tuple(other for other in texts if re.search(rf"\b{other}\b", sql, re.IGNORECASE))
-    draft = ViewDraft(name, sql, checked, view, below)
+    draft = ViewDraft(name, sql, checked, view)
     reasons = verdict(view)
     if draft.policy == "incremental" and reasons:
         raise UnsupportedQueryError(
@@ -107,6 +124,34 @@ def draft_view(
             hint="change the query, or set its policy to 'auto'",
         )
     return draft
+
+
+def notice_of(name: str, settings: Mapping[str, Any]) -> str | None:
+    """Say which settings of a view are kept with it and do not steer anything."""
+    kept = [key for key in KEPT if settings.get(key) not in (None, KEPT[key])]
+    if not kept:
+        return None
+    return (
+        f"view {name}: {', '.join(kept)} kept with the view and without effect; every refresh takes "
+        "in what has arrived, with the least work for this run"
+    )
+
+
+def _names(sql: str, name: str) -> bool:
+    return re.search(rf"\b{name}\b", sql, re.IGNORECASE) is not None
+
+
+def _about(name: str, sql: str, world: World, error: QueryError) -> QueryError:
+    """Say of which view an error is, and why another view that it reads is none to be read."""
+    for other in world.views.values():
+        if other.name != name and _names(sql, other.name):
+            for reason in ReadView.from_dict(other.definition).reasons:
+                if reason.code == "NON_DETERMINISTIC_EXPRESSION":
+                    return QueryError(
+                        f"view {name} cannot read view {other.name}: {reason.sentence}",
+                        hint=f"read what {other.name} reads",
+                    )
+    return QueryError(f"view {name}: {error.message}", hint=error.hint)
 
 
 def check_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:

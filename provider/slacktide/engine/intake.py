@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
-from slacktide.common.clock import Clock
+from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
 from slacktide.engine.sources import accept, peek
-from slacktide.errors import CommitConflictError, UnknownObjectError
+from slacktide.errors import CommitConflictError, SourceError, UnknownObjectError
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
@@ -32,8 +32,15 @@ class Intake:
 
     def discover(self) -> dict[str, int]:
         """Accept what has landed at each source; give the newest versions."""
-        for name in self._store.world().sources:
-            self._discover(name)
+        failures: list[SourceError] = []
+        for name, source in self._store.world().sources.items():
+            try:
+                if not source.held:
+                    self._discover(name)
+            except SourceError as failure:
+                failures.append(failure)
+        if failures:  # after the others were taken in
+            raise failures[0]
         return {name: source.version for name, source in self._store.world().sources.items()}
 
     def _discover(self, name: str) -> None:
@@ -61,14 +68,14 @@ class Intake:
     def landed(self) -> dict[str, int]:
         """Files per source that have landed and are not accepted."""
         sources = self._store.world().sources.values()
-        return {source.name: len(self._peek(source)) for source in sources}
+        return {source.name: 0 if source.held else len(self._peek(source)) for source in sources}
 
     def pending(self) -> dict[str, int]:
         """Arrivals per source that some view lacks, landed files included."""
         world = self._store.world()
         landed = self.landed()
         return {
-            name: landed[name] + source.version - _consumed(world, source)
+            name: 0 if source.held else landed[name] + source.version - _consumed(world, source)
             for name, source in world.sources.items()
         }
 
@@ -94,7 +101,7 @@ class Intake:
             self.skip(name, version)
             return
         file = self._landed_file(source, arrival)
-        now = self._clock().isoformat()
+        now = isoformat(self._clock())
         left_out = Arrival(files=(file,), rows=0, bytes=file.size, accepted=now)
         self._store.commit(
             [u.AcceptArrivals(name, [left_out]), u.SkipArrival(name, source.version + 1)],

@@ -18,22 +18,29 @@ def pinned_files(world: World, works: Sequence[Work]) -> Mapping[str, list[Pinne
     for work in works:
         if work.plan.program is None:
             continue
-        snapshots = _snapshots(work)
+        snapshots = _oldest_snapshots(work)
         for name, end in work.plan.end.items():
-            start = work.plan.start.get(name, 0)
-            low = _mirrored(world, name, start) if name in snapshots else start
+            low = work.plan.start.get(name, 0)
+            if name in snapshots:
+                low = _mirrored(world, name, snapshots[name])
             lowest[name] = min(low, lowest.get(name, low))
             highest[name] = max(end, highest.get(name, end))
     return {name: _files(world, name, lowest[name], end) for name, end in highest.items()}
 
 
-def _snapshots(work: Work) -> frozenset[str]:
+def _oldest_snapshots(work: Work) -> dict[str, int]:
+    """The oldest version of which the program reads a snapshot, by source."""
     program = work.plan.program
+    found: dict[str, int] = {}
     if program is None:
-        return frozenset()
+        return found
     if any(True for _ in of_type(program, o.Batch)):
-        return frozenset(work.plan.end)
-    return frozenset(read.source for read in of_type(program, o.ReadSnapshot))
+        found.update(work.plan.end)
+    for read in of_type(program, o.ReadSnapshot):
+        versions = work.plan.start if read.moment == "before" else work.plan.end
+        version = versions.get(read.source, 0)
+        found[read.source] = min(version, found.get(read.source, version))
+    return found
 
 
 def _mirrored(world: World, name: str, start: int) -> int:

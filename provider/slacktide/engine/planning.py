@@ -112,9 +112,19 @@ def _plan_one(
         states=state_versions(world),
         policy=record.settings.get("policy", "auto"),
         token=record.token,
+        mirrors=mirror_versions(world),
         rebuilds=rebuilds,
     )
     return plan_view(record.name, view, situation)
+
+
+def mirror_versions(world: World) -> dict[str, int]:
+    """The version of each source's mirror."""
+    return {
+        name: chain.base.versions[name]
+        for name in world.sources
+        if (chain := world.chains.get(f"sources/{name}")) is not None and chain.base is not None
+    }
 
 
 def state_versions(world: World) -> dict[str, Mapping[str, int]]:
@@ -125,19 +135,20 @@ def state_versions(world: World) -> dict[str, Mapping[str, int]]:
 def _share(
     world: World, sources: Iterable[str], start: Mapping[str, int], end: Mapping[str, int]
 ) -> float:
-    pending_rows = all_rows = pending_bytes = all_bytes = 0
-    rows_known = True
+    """Rows that changed over rows that are there; in bytes where rows are not known."""
+    changed_rows = changed_bytes = all_bytes = 0
+    rows: int | None = 0
     for name in sources:
-        for version, arrival in enumerate(world.sources[name].arrivals[: end[name]], 1):
-            is_pending = version > start.get(name, 0)
-            all_bytes += arrival.bytes
-            pending_bytes += arrival.bytes if is_pending else 0
-            rows_known = rows_known and arrival.rows is not None
-            all_rows += arrival.rows or 0
-            pending_rows += (arrival.rows or 0) if is_pending else 0
-    if rows_known:
-        return pending_rows / all_rows if all_rows else 0.0
-    return pending_bytes / all_bytes if all_bytes else 0.0
+        source = world.sources[name]
+        there = source.rows_at(end[name])
+        rows = None if rows is None or there is None else rows + there
+        pending = source.arrivals[start.get(name, 0) : end[name]]
+        changed_rows += sum(arrival.rows or 0 for arrival in pending)
+        changed_bytes += sum(arrival.bytes for arrival in pending)
+        all_bytes += sum(arrival.bytes for arrival in source.arrivals[: end[name]])
+    if rows is not None:
+        return changed_rows / rows if rows else float(changed_rows > 0)
+    return changed_bytes / all_bytes if all_bytes else 0.0
 
 
 def _consistent(world: World, plans: list[ViewPlan], ends: Mapping[str, int]) -> list[ViewPlan]:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat, parse_instant
 from slacktide.engine.committing import requirements, updates
-from slacktide.engine.definitions import draft_view
-from slacktide.engine.expansion import all_texts, query_of, views_below
+from slacktide.engine.expansion import query_of, views_below
 from slacktide.engine.pinning import pinned_files
 from slacktide.engine.plan import Plan
-from slacktide.engine.planning import is_mirror_due, plan_first
+from slacktide.engine.planning import is_mirror_due
+from slacktide.engine.registering import register
 from slacktide.engine.reporting import unchanged_report, view_report
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.sources.pins import check_pins
-from slacktide.engine.staleness import again, refuse_left_out, stale, still_due
+from slacktide.engine.staleness import again, stale, still_due
 from slacktide.engine.work import Work
 from slacktide.errors import (
     CommitConflictError,
@@ -25,7 +25,7 @@ from slacktide.errors import (
     SlacktideError,
     SourceError,
     StorageError,
-    UserError,
+    UnknownObjectError,
 )
 from slacktide.optimizer.api import plan_text, snapshot_sources, state_sources
 from slacktide.optimizer.mirror import mirror_program
@@ -92,9 +92,9 @@ class Refresh:
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor
 
-        refused: dict[str, SlacktideError] = {}
-        works = [self._known(world, view) for view in plan.views]
-        works += self._new(world, plan, refused)
+        new = register(self._spark, world, plan)
+        refused = new.refused
+        works = [self._known(world, view) for view in plan.views] + new.works
         mirrors = {**_new_mirrors(world, works), **still_due(world, plan.mirrors)}
         self._check_pins(world, works)
         executor = Executor(
@@ -106,9 +106,11 @@ class Refresh:
         )
         written = self._mirror(executor, world, mirrors)
         for work in works:
-            self._work(world, executor, work)
+            work.error = _missing_below(world, work, works)
+            if work.error is None:
+                self._work(world, executor, work)
         failures = [work.error for work in works if work.error is not None]
-        failures += refused.values()
+        failures += list(refused.values())
         if failures and all(w.error or w.plan.program is None for w in works):
             raise failures[0]
         return self._commit(world, plan, works, written, started, refused)
@@ -122,23 +124,6 @@ class Refresh:
         view = ReadView.from_dict(record.definition)
         query = query_of(record.sql, view, views_below(world, record))
         return Work(plan.view, record.sql, view, plan, query, record)
-
-    def _new(self, world: World, plan: Plan, refused: dict[str, SlacktideError]) -> list[Work]:
-        """Read the views that the plan registers; one that cannot be does not hold back others."""
-        works: list[Work] = []
-        for item in plan.register:
-            if item.name in world.views:
-                continue
-            try:
-                draft = draft_view(self._spark, world, item.name, item.sql, item.settings)
-            except UserError as error:
-                refused[item.name] = error
-                continue
-            ends = {name: plan.versions.get(name, 0) for name in world.sources}
-            first = plan_first(item.name, draft.view, draft.policy, ends)
-            query = query_of(item.sql, draft.view, {n: all_texts(world)[n] for n in draft.below})
-            works.append(Work(item.name, item.sql, draft.view, first, query, None, draft))
-        return works
 
     def _check_pins(self, world: World, works: Sequence[Work]) -> None:
         for name, files in pinned_files(world, works).items():
@@ -199,7 +184,6 @@ class Refresh:
             done = self._committed(now, plan.plan_id)
             if done is not None:
                 return done
-            refuse_left_out(world, now, works)
             run = now.next_run
             report = self._report(world, plan, works, run, started, refused)
             record = u.RecordRun(run, plan.plan_id, report.to_dict())
@@ -238,6 +222,18 @@ class Refresh:
             ended=isoformat(self._clock()),
             views={**unchanged, **worked, **failed},
         )
+
+
+def _missing_below(world: World, work: Work, works: Sequence[Work]) -> SlacktideError | None:
+    """Why a new view cannot come into the log: one that it reads has not."""
+    there = {*world.views, *(other.name for other in works if other.outcome is not None)}
+    lacking = [name for name in work.view.views if name not in there]
+    if not lacking:
+        return None
+    return UnknownObjectError(
+        f"view {work.name} reads {lacking[0]}, which failed in this run",
+        hint="correct that view; this one follows",
+    )
 
 
 def _task(work: Work, program: Program) -> Task:

@@ -49,10 +49,5 @@ def _bytes_after(world: World, chain: str, written: tuple[Segment, bool] | None)
 
 
 def _rows(world: World, versions: Mapping[str, int]) -> int | None:
-    total = 0
-    for name, version in versions.items():
-        for arrival in world.sources[name].arrivals[:version]:
-            if arrival.rows is None:
-                return None
-            total += arrival.rows
-    return total
+    counts = [world.sources[name].rows_at(version) for name, version in versions.items()]
+    return None if None in counts else sum(filter(None, counts))

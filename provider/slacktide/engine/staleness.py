@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from slacktide.common.reasons import Reason
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import is_mirror_due, make_plan, state_versions
-from slacktide.engine.work import Work
-from slacktide.errors import CommitConflictError
 from slacktide.optimizer.api import missing_state
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.store.world import World
@@ -18,19 +16,6 @@ from slacktide.store.world import World
 def still_due(world: World, mirrors: Mapping[str, int]) -> dict[str, int]:
     """Leave out mirrors that another run wrote since, which this one would only set back."""
     return {name: end for name, end in mirrors.items() if is_mirror_due(world, name, end)}
-
-
-def refuse_left_out(world: World, now: World, works: Sequence[Work]) -> None:
-    """Refuse to commit what was made from an arrival that was left out meanwhile."""
-    for work in works:
-        for name, end in work.plan.end.items():
-            source = now.sources.get(name)
-            new = set() if source is None else source.skipped - world.sources[name].skipped
-            if any(version <= end for version in new):
-                raise CommitConflictError(
-                    f"an arrival of source {name} was left out during the run",
-                    hint="run the refresh again",
-                )
 
 
 def stale(world: World, plan: Plan) -> str:

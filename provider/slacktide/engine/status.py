@@ -98,7 +98,8 @@ def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
         "held": source.held,
         "skipped": sorted(source.skipped),
         "complete": list(source.complete),
-        "removable": min([mirrored, *_consumed(world, source.name)]) if mirrored else 0,
+        # A view that lags behind the mirror reads from the files what the mirror no longer tells.
+        "removable": mirrored if all(v >= mirrored for v in _consumed(world, source.name)) else 0,
     }
 
 

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from slacktide.algebra.relation import Aggregate, Window
 from slacktide.algebra.types import is_floating
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import parse_instant
+from slacktide.common.tree import of_type
 from slacktide.engine.expansion import query_of, views_below
 from slacktide.engine.reading import stored_columns
 from slacktide.engine.ties import is_legal_cut
@@ -109,7 +111,7 @@ class Verifier:
         )
         rows = found.rows
         if rows and len(rows) <= _MATCHED:
-            rows = _unmatched(rows, [is_floating(column.type) for column in view.outputs])
+            rows = _unmatched(rows, _inexact(view))
         if rows and _is_free_choice(comparison, record, view):
             rows = []
         extra = sum(weight for *_, weight in rows if weight > 0)
@@ -146,6 +148,12 @@ def _is_free_choice(comparison: Comparison, record: ViewRecord, view: ReadView) 
     return is_legal_cut(choice.answer, choice.ranked, choice.sizes, cut.first, cut.last)
 
 
+def _inexact(view: ReadView) -> list[bool]:
+    """Which columns hold doubles that an aggregate may have added up in another order."""
+    adds = view.relation is None or any(of_type(view.relation, (Aggregate, Window)))
+    return [adds and is_floating(column.type) for column in view.outputs]
+
+
 def _unmatched(rows: list[tuple[Any, ...]], floats: list[bool]) -> list[tuple[Any, ...]]:
     """Take away pairs that differ only in floating-point numbers, and these within tolerance."""
     extra = [row for row in rows if row[-1] > 0 for _ in range(row[-1])]
@@ -164,8 +172,14 @@ def _is_close(left: tuple[Any, ...], right: tuple[Any, ...], floats: list[bool])
     for position, is_float in enumerate(floats):
         a, b = left[position], right[position]
         if is_float and a is not None and b is not None:
-            if not (math.isclose(a, b, rel_tol=TOLERANCE) or (math.isnan(a) and math.isnan(b))):
+            if not (_is_near(a, b) or (math.isnan(a) and math.isnan(b))):
                 return False
         elif a != b:
             return False
     return True
+
+
+def _is_near(left: float, right: float) -> bool:
+    if left == right == 0:
+        return math.copysign(1, left) == math.copysign(1, right)
+    return math.isclose(left, right, rel_tol=TOLERANCE)

@@ -20,7 +20,7 @@ from slacktide.engine.refreshing import Refresh
 from slacktide.engine.reports import Report
 from slacktide.engine.status import Status, make_status
 from slacktide.engine.verification import Verification, Verifier
-from slacktide.errors import UnknownObjectError
+from slacktide.errors import InvalidSettingError, UnknownObjectError
 from slacktide.store.record import FunctionRecord, Source, ViewRecord
 from slacktide.store.store import Store, random_token
 
@@ -60,6 +60,11 @@ class Workspace:
         Raises:
             WorkspaceExistsError: there is one.
         """
+        unknown = sorted(set(settings) - {"state_budget"})
+        if unknown:
+            raise InvalidSettingError(
+                f"a workspace has no setting {unknown[0]!r}", hint="the one setting is state_budget"
+            )
         store = Store.create(root, settings=settings, options=storage_options, clock=clock)
         return cls(store, clock, storage_options)
 
@@ -205,6 +210,9 @@ class Workspace:
         chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
         if chosen is None:
             chosen = self.plan(views)
+        done = self.report(chosen.plan_id)
+        if done is not None:
+            return done
         self._replace_declared(spark, chosen)
         refresh = Refresh(
             self._store,

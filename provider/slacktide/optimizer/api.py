@@ -6,7 +6,7 @@ A pure function of what it is given; it opens no store, reads no clock and needs
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from slacktide.algebra.relation import Aggregate
 from slacktide.algebra.tree import sources
@@ -33,6 +33,7 @@ class Situation:
         states: the versions of each state that exists, by chain id.
         policy: ``auto``, ``incremental`` or ``full``.
         token: log number of the view's definition.
+        mirrors: the version of the mirror of each source that has one.
         rebuilds: a state that another view of the run builds anew, or an empty text.
     """
 
@@ -42,6 +43,7 @@ class Situation:
     states: Mapping[str, Versions]
     policy: str
     token: int
+    mirrors: Mapping[str, int] = field(default_factory=dict)
     rebuilds: str = ""
 
 
@@ -49,16 +51,16 @@ def verdict(view: ReadView) -> tuple[Reason, ...]:
     """Why a view is recomputed from its sources in every run; empty when it is maintained."""
     if view.relation is None:
         return view.reasons
-    return view.reasons or Maintainability(view.relation).verdict()
+    return view.reasons or Maintainability(view.relation, view.conf).verdict()
 
 
 def state_sources(view: ReadView) -> dict[str, tuple[str, ...]]:
     """The states that a maintained view keeps, and the sources that each is made of."""
     if view.relation is None or verdict(view):
         return {}
-    analysis = Maintainability(view.relation)
+    analysis = Maintainability(view.relation, view.conf)
     return {
-        chain_of(rel): sources(rel)
+        chain_of(rel, view.conf): sources(rel)
         for rel in of_type(view.relation, Aggregate)
         if analysis.obstacle(rel) is None
     }
@@ -68,7 +70,7 @@ def snapshot_sources(view: ReadView, policy: str) -> frozenset[str]:
     """The sources whose snapshots the runs of a view read, besides the run that builds its states."""
     if view.relation is None or policy == "full" or verdict(view):
         return frozenset(view.sources)
-    program = maintain("", Maintainability(view.relation), frozenset(view.sources))
+    program = maintain("", Maintainability(view.relation, view.conf), frozenset(view.sources))
     return frozenset(read.source for read in of_type(program, ReadSnapshot))
 
 
@@ -111,17 +113,27 @@ def _choose(
         return "full", _first_run(situation) + obstacles, _from_snapshots(name, view)
     if situation.policy == "full":
         return "full", (Reason("POLICY", "full"),), _from_snapshots(name, view)
-    analysis = Maintainability(view.relation)
+    analysis = Maintainability(view.relation, view.conf)
     if not situation.start:
         return "full", (Reason("FIRST_RUN"),), rebuild(name, analysis)
     program = maintain(name, analysis, changed)
     missing = situation.rebuilds or missing_state(program, situation.start, situation.states)
+    missing = missing or _passed_snapshot(program, situation)
     if missing:
         return "full", (Reason("STATE_MISSING", missing),), rebuild(name, analysis)
     if situation.share > LARGEST_SHARE and situation.policy == "auto":
         share = Reason("CHANGE_TOO_LARGE", f"{situation.share:.0%}")
         return "full", (share,), rebuild(name, analysis)
     return "incremental", (), program
+
+
+def _passed_snapshot(program: Program, situation: Situation) -> str:
+    """Name a source whose mirror is past the old snapshot that a program reads, or give no text."""
+    for read in of_type(program, ReadSnapshot):
+        start = situation.start.get(read.source, 0)
+        if read.moment == "before" and situation.mirrors.get(read.source, 0) > start:
+            return f"rows of {read.source} at version {start}"
+    return ""
 
 
 def _from_snapshots(name: str, view: ReadView) -> Program:

@@ -17,6 +17,7 @@ from slacktide.optimizer.maintainability import Maintainability, reads
 from slacktide.optimizer.rules import RULES
 from slacktide.optimizer.states import AggregateState, state_of
 from slacktide.program import operator as o
+from slacktide.program.multiplicity import is_plain
 from slacktide.program.operator import Moment, Operator, Program, Step
 
 _BY_NODE = {rule.node: rule for rule in RULES}
@@ -51,7 +52,7 @@ class Derivation:
     def state(self, rel: r.Aggregate) -> AggregateState:
         """The layout of the state of an aggregate, the same at every call."""
         if rel not in self._states:
-            self._states[rel] = state_of(rel, self._fresh)
+            self._states[rel] = state_of(rel, self._fresh, self._analysis.conf)
         return self._states[rel]
 
     def save(self, chain: str, child: Operator, *, is_base: bool) -> None:
@@ -120,8 +121,8 @@ def maintain(view: str, analysis: Maintainability, changed: frozenset[str]) -> P
     root = analysis.root
     if analysis.obstacle(root) is None:
         change = derivation.delta(root)
-        if change is None:
-            raise InvariantError(f"view {view} cannot have changed, there is nothing to maintain")
+        if change is None:  # the optimiser has removed what changed, as behind WHERE false
+            change = o.Evaluate(r.Values(root.columns, ()), ())
         return Program(derivation.steps(o.Publish(view, o.Consolidate(change), is_base=False)))
     answer = derivation.at(root, "after")
     return Program(derivation.steps(o.Publish(view, answer, is_base=True)))
@@ -132,6 +133,8 @@ def rebuild(view: str, analysis: Maintainability) -> Program:
     everything = frozenset(scan.source for scan in of_type(analysis.root, r.Scan))
     derivation = Derivation(analysis, changed=everything, rebuilds=True)
     answer = derivation.at(analysis.root, "after")
+    if not is_plain(answer):  # a base is read as it is: a row that came and went is not in it
+        answer = o.Consolidate(answer)
     return Program(derivation.steps(o.Publish(view, answer, is_base=True)))
 
 

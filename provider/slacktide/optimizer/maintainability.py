@@ -8,6 +8,8 @@ Two analyses over a view, each memoised on the object that holds them:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.tree import inputs, relations
@@ -21,10 +23,16 @@ _SPARE_DIGITS = 9
 
 
 class Maintainability:
-    """The two analyses for one view."""
+    """The two analyses for one view.
 
-    def __init__(self, root: r.Rel) -> None:
+    Args:
+        root: its relation.
+        conf: the SQL settings under which it is computed.
+    """
+
+    def __init__(self, root: r.Rel, conf: Mapping[str, str] | None = None) -> None:
         self.root = root
+        self.conf = dict(conf or {})
         self._obstacles: dict[r.Rel, Reason | None] = {}
         self._backed: dict[r.Rel, bool] = {}
         for rel in relations(root):
@@ -41,6 +49,9 @@ class Maintainability:
 
     def verdict(self) -> tuple[Reason, ...]:
         """Why the whole view is recomputed from the sources; empty when it is maintained."""
+        unlike = [c.type for c in self.root.columns if not is_groupable(c.type)]
+        if self._obstacles[self.root] is None and unlike:
+            return (Reason("UNGROUPABLE_TYPE", unlike[0]),)
         if self._obstacles[self.root] is None:
             return ()
         if self.is_state_backed(self.root):

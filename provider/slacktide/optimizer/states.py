@@ -7,8 +7,9 @@ state has the hidden row count ``__n``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.scalar import (
@@ -34,9 +35,12 @@ from slacktide.algebra.types import (
     decimal_of,
     is_integral,
 )
+from slacktide.common.digest import digest_of
 from slacktide.program.operator import Additive, Partial
 
 Fresh = Callable[[str, DataType], Column]
+Settings = Mapping[str, str]
+_DEFAULTS: Settings = MappingProxyType({})
 _COUNT_AS_DECIMAL = "DECIMAL(20,0)"
 
 
@@ -101,7 +105,7 @@ class _Partials:
         return tuple(self._found.values())
 
 
-def state_of(rel: r.Aggregate, fresh: Fresh) -> AggregateState:
+def state_of(rel: r.Aggregate, fresh: Fresh, conf: Settings = _DEFAULTS) -> AggregateState:
     """Give the state of an aggregate whose measures are all additive."""
     partials = _Partials(fresh)
     partials.count(None, None)
@@ -111,12 +115,16 @@ def state_of(rel: r.Aggregate, fresh: Fresh) -> AggregateState:
     keys = tuple(
         Column(fresh(key.column.name, key.column.type).id, *_rest(key.column)) for key in rel.keys
     )
-    return AggregateState(chain_of(rel), keys, partials.all(), results)
+    return AggregateState(chain_of(rel, conf), keys, partials.all(), results)
 
 
-def chain_of(rel: r.Aggregate) -> str:
-    """The id of the state: two aggregates that mean the same share one."""
-    return f"states/{canonical(rel).digest.hex()}"
+def chain_of(rel: r.Aggregate, conf: Settings = _DEFAULTS) -> str:
+    """The id of the state: two aggregates that mean the same share one.
+
+    A time zone or the ANSI mode stands in no expression, and changes what expressions mean.
+    """
+    meaning = digest_of("state", canonical(rel), tuple(sorted(conf.items())))
+    return f"states/{meaning.hex()}"
 
 
 def _rest(column: Column) -> tuple[str, DataType, bool]:

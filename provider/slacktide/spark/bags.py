@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from slacktide.algebra.types import DataType, has_floating, is_floating
+from slacktide.algebra.types import DataType, has_floating, is_comparable, is_floating
 
 Typed = Sequence[tuple[str, DataType]]
 
+_EXACT = (
+    "map('ignoreNullFields', 'false',"
+    " 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX',"
+    " 'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
+)
 NEGATIVE = "SLACKTIDE_NEGATIVE"
 
 
@@ -22,7 +27,7 @@ def image_sql(column: str, data_type: DataType) -> str:
     if is_floating(data_type):
         return f"CAST({column} AS STRING)"
     if has_floating(data_type):
-        return f"to_json(struct({column}), map('ignoreNullFields', 'false'))"
+        return f"to_json(struct({column}), {_EXACT})"
     return column
 
 
@@ -52,7 +57,8 @@ def current_rows_sql(base: str, changes: str, columns: Typed, *, what: str) -> s
 
     Only rows of the base that equal a changed row are grouped; the others pass as they are.
     """
-    equal = " AND ".join(f"b.{column} <=> d.{column}" for column, _ in columns) or "true"
+    comparable = [column for column, data_type in columns if is_comparable(data_type)]
+    equal = " AND ".join(f"b.{column} <=> d.{column}" for column in comparable) or "true"
     names = ", ".join(column for column, _ in columns)
     listed = ", ".join(f"b.{column}" for column, _ in columns)
     touched = (

@@ -17,6 +17,7 @@ from slacktide.common.node import Node
 from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError
 from slacktide.program import operator as o
+from slacktide.program.multiplicity import is_plain, is_unit
 from slacktide.program.operator import Operator
 from slacktide.spark.bags import consolidate_sql, rows_sql
 
@@ -180,7 +181,7 @@ class _Compiler:
         keys = _names(operator.keys)
         kept = {column.id for column in operator.keys}
         sums = [
-            f"CAST(COALESCE(SUM({name(column)}), 0) AS {column.type}) AS {name(column)}"
+            f"{_total_sql(name(column), '', column.type)} AS {name(column)}"
             for column in operator.columns
             if column.id not in kept
         ]
@@ -237,39 +238,6 @@ _RULES: dict[type[Operator], Callable[[_Compiler, Any], str]] = {
 }
 
 
-def is_plain(operator: Operator) -> bool:
-    """Whether every multiplicity is one, so that rows need not be consolidated to be counted."""
-    match operator:
-        case o.Finish() | o.Evaluate() | o.Batch():
-            return True
-        case o.Select() | o.Map():
-            return is_plain(operator.child)
-        case o.JoinBags():
-            return is_plain(operator.left) and is_plain(operator.right)
-        case _:
-            return False
-
-
-def is_unit(operator: Operator) -> bool:
-    """Whether every multiplicity is one or minus one.
-
-    Sources are: a change is one row, and a mirror repeats its rows.
-    """
-    match operator:
-        case o.ReadChanges() | o.ReadSnapshot():
-            return True
-        case o.Negate():
-            return is_unit(operator.child)
-        case o.Add():
-            return all(is_unit(child) for child in operator.children)
-        case o.Select() | o.Map():
-            return is_unit(operator.child)
-        case o.JoinBags():
-            return is_unit(operator.left) and is_unit(operator.right)
-        case _:
-            return is_plain(operator)
-
-
 def _positions(columns: Columns) -> list[str]:
     return [f"c{i} AS {name(column)}" for i, column in enumerate(columns)]
 
@@ -296,7 +264,18 @@ def _partial_sql(partial: o.Partial) -> str:
         negative = _negative(value, "INT" if partial.argument is None else partial.argument.type)
         weight = f"CASE WHEN __m > 0 THEN {value} ELSE {negative} END"
     condition = "" if partial.filter is None else f" FILTER (WHERE {_scalar(partial.filter)})"
-    return f"CAST(COALESCE(SUM({weight}){condition}, 0) AS {column.type}) AS {name(column)}"
+    return f"{_total_sql(weight, condition, column.type)} AS {name(column)}"
+
+
+def _total_sql(value: str, condition: str, data_type: DataType) -> str:
+    """A sum, zero over nothing; where Spark's own would be NULL by overflow it is an error.
+
+    The error has the view computed by its author's text, which knows what overflow gives.
+    """
+    error = "raise_error('SLACKTIDE_OVERFLOW a sum does not fit its type')"
+    total, count = f"SUM({value}){condition}", f"COUNT({value}){condition}"
+    checked = f"CASE WHEN {total} IS NULL AND {count} > 0 THEN {error} ELSE {total} END"
+    return f"CAST(COALESCE({checked}, 0) AS {data_type})"
 
 
 def _negative(value: str, data_type: DataType) -> str:

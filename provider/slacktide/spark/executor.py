@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.types import is_groupable
-from slacktide.errors import InvariantError
+from slacktide.errors import ExecutionError, InvariantError
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.spark.compile import step_sql
@@ -100,7 +100,7 @@ class _TaskRun:
         shared = self._executor._saved
         key = (step.chain, step.is_base)
         if key not in shared:
-            shared[key] = self._write(step.child, step.chain)
+            shared[key] = self._write(step.child, step.chain, is_base=step.is_base)
         self._saved[step.chain] = shared[key]
         self._outcome.chains[step.chain] = (shared[key], step.is_base)
 
@@ -108,28 +108,36 @@ class _TaskRun:
         chain = f"views/{step.view}"
         outcome = self._outcome
         outcome.answer_is_base = step.is_base
-        outcome.answer = self._write(step.child, chain)
+        outcome.answer = self._write(step.child, chain, is_base=step.is_base)
         if not step.is_base or chain not in self._executor._world.chains:
             outcome.changes = outcome.answer
             return
         self._saved[chain] = outcome.answer
-        outcome.changes = self._write(difference(chain, step.child.columns), f"changes/{step.view}")
+        change = difference(chain, step.child.columns)
+        outcome.changes = self._write(change, f"changes/{step.view}", is_base=False)
 
-    def _write(self, operator: Operator, chain: str) -> Segment:
+    def _write(self, operator: Operator, chain: str, *, is_base: bool) -> Segment:
         sql = step_sql(operator, self)
-        relative = f"{chain}/{self._executor._attempt}"
+        relative = f"{chain}/{self._executor._attempt}/{'base' if is_base else 'segment'}"
         target = parse_address(self._executor._store.path(relative)).spark
         escaped = target.replace("\\", "\\\\").replace("'", "\\'")
         before = self._meter.mark()
         self._session.sql(
             f"INSERT OVERWRITE DIRECTORY '{escaped}' USING parquet"
-            f" OPTIONS ('compression'='zstd')\n{_gathered(operator, sql)}"
+            " OPTIONS ('compression'='zstd',"
+            f" 'mapreduce.fileoutputcommitter.marksuccessfuljobs'='false')\n{_gathered(operator, sql)}"
         )
         after = self._meter.mark()
         cost = self._meter.cost(before, after, self._tables.labels, target=relative)
         self._outcome.cost.add(cost)
-        rows = cost.rows_written if cost.writes else self._session.read.parquet(target).count()
-        files = self._written(relative) if rows else ()
+        rows = cost.rows_written if cost.writes == 1 else self._session.read.parquet(target).count()
+        files = self._written(relative, is_empty=not rows)
+        if rows and not files:
+            raise ExecutionError(
+                f"Spark wrote {rows} rows to {target}, and they are not there",
+                hint="a workspace must be at an address that every Spark worker and this machine "
+                "see alike",
+            )
         return Segment(
             run=self._executor._attempt,
             files=files,
@@ -138,11 +146,11 @@ class _TaskRun:
             versions={source: self._task.end[source] for source in self._scope(chain)},
         )
 
-    def _written(self, relative: str) -> tuple[StoredFile, ...]:
-        """What a write has left; its marks and Hadoop's own checksums go, as the log says it all."""
+    def _written(self, relative: str, *, is_empty: bool) -> tuple[StoredFile, ...]:
+        """What a write has left; Hadoop's own checksums go, and files without rows."""
         store = self._executor._store
         found = store.list_files(relative, hidden=True)
-        files = tuple(file for file in found if file.path.endswith(".parquet"))
+        files = tuple(file for file in found if file.path.endswith(".parquet") and not is_empty)
         store.delete(file.path for file in found if file not in files)
         return files
 

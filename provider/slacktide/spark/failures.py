@@ -109,6 +109,8 @@ def _own(what: str, text: str) -> SlacktideError:
             hint="_change_type is insert, delete, update_preimage or update_postimage; leave the "
             "arrival out with 'slacktide source skip'",
         )
+    if code == "OVERFLOW":
+        return DataError(f"{what}: {fact}", hint="widen the type of what is summed")
     return DataError(
         f"{what}: {fact}",
         hint="a delete has come for a row that never was, or came twice: leave the arrival out "

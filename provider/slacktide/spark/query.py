@@ -33,14 +33,26 @@ def _at(session: SparkSession, frame: DataFrame, now: datetime) -> DataFrame:
     from pyspark.sql import DataFrame
 
     jvm: Any = session._jvm
-    body = resources.files("slacktide.spark").joinpath("clock.java").read_text(encoding="utf-8")
-    generator = jvm.org.apache.spark.sql.catalyst.expressions.codegen
-    none = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap({})
-    compiled = generator.CodeGenerator.compile(generator.CodeAndComment(body, none))._1()
     gateway: Any = session.sparkContext._gateway
     arguments = gateway.new_array(jvm.Object, 2)
     arguments[0] = frame._jdf.queryExecution().analyzed()
     arguments[1] = now.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    fixed = compiled.generate(arguments)
+    fixed = _generate(jvm, gateway, arguments)
     dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
     return DataFrame(dataset.ofRows(session._jsparkSession, fixed), session)
+
+
+def _generate(jvm: Any, gateway: Any, arguments: Any) -> Any:
+    """Compile `clock.java` as Spark compiles its own code, and call it.
+
+    Such classes all have one name, by which py4j would remember the method of another one.
+    """
+    body = resources.files("slacktide.spark").joinpath("clock.java").read_text(encoding="utf-8")
+    none = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap({})
+    generator = jvm.org.apache.spark.sql.catalyst.expressions.codegen
+    compiled = generator.CodeGenerator.compile(generator.CodeAndComment(body, none))._1()
+    types = gateway.new_array(jvm.java.lang.Class, 1)
+    types[0] = arguments.getClass()
+    values = gateway.new_array(jvm.Object, 1)
+    values[0] = arguments
+    return compiled.getClass().getMethod("generate", types).invoke(compiled, values)

@@ -53,7 +53,7 @@ class Address:
     def spark(self) -> str:
         """The spelling that Spark and Hadoop take."""
         if self.is_local:
-            return self.path
+            return f"file:{self.path}"
         tail = f"/{self.path}" if self.path else ""
         return f"{_SPARK_SCHEMES[self.scheme]}://{self.authority}{tail}"
 

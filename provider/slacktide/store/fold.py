@@ -114,6 +114,7 @@ def _add_source(draft: _Draft, number: int, update: u.AddSource) -> None:
 
 def _drop_source(draft: _Draft, number: int, update: u.DropSource) -> None:
     _known(draft.sources, "source", update.name)
+    _unread(draft, "source", update.name)
     _forget(draft, number, update.name)
     del draft.sources[update.name]
 
@@ -195,17 +196,42 @@ def _drop_function(draft: _Draft, _: int, update: u.DropFunction) -> None:
 
 def _add_view(draft: _Draft, number: int, update: u.AddView) -> None:
     _free("view", update.name, draft.seen().relation(update.name))
+    _readable(draft, update)
     draft.views[update.name] = _view(number, update)
 
 
 def _replace_view(draft: _Draft, number: int, update: u.ReplaceView) -> None:
     old = _known(draft.views, "view", update.name)
+    _readable(draft, update)
     draft.chains.pop(f"views/{old.name}", None)
-    draft.views[old.name] = replace(_view(number, update), paused=old.paused)
+    draft.views[old.name] = replace(
+        _view(number, update), paused=bool(update.settings.get("paused", old.paused))
+    )
+
+
+def _reads(view: ViewRecord | u.AddView | u.ReplaceView) -> tuple[list[str], list[str]]:
+    return list(view.definition.get("sources", ())), list(view.settings.get("reads", ()))
+
+
+def _readable(draft: _Draft, view: u.AddView | u.ReplaceView) -> None:
+    """A view comes only while all that it reads is there, whoever drops it meanwhile."""
+    sources, views = _reads(view)
+    for source in sources:
+        _known(draft.sources, "source", source)
+    for other in views:
+        _known(draft.views, "view", other)
+
+
+def _unread(draft: _Draft, kind: str, name: str) -> None:
+    """What a view reads stays, whoever adds that view meanwhile."""
+    for view in draft.views.values():
+        if name in _reads(view)[kind == "view"]:
+            raise InvariantError(f"an update drops {kind} {name}, which view {view.name} reads")
 
 
 def _view(number: int, update: u.AddView | u.ReplaceView) -> ViewRecord:
     return ViewRecord(
+        paused=bool(update.settings.get("paused", False)),
         name=update.name,
         sql=update.sql,
         settings=update.settings,
@@ -219,6 +245,7 @@ def _view(number: int, update: u.AddView | u.ReplaceView) -> ViewRecord:
 
 def _drop_view(draft: _Draft, _: int, update: u.DropView) -> None:
     _known(draft.views, "view", update.name)
+    _unread(draft, "view", update.name)
     draft.chains.pop(f"views/{update.name}", None)
     del draft.views[update.name]
 

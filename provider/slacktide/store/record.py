@@ -42,6 +42,17 @@ class Source:
         """The newest accepted version; 0 is empty."""
         return len(self.arrivals)
 
+    def rows_at(self, version: int) -> int | None:
+        """Rows of the relation as of a version; None where a file's rows are not known."""
+        rows = 0
+        for number, arrival in enumerate(self.arrivals[:version], 1):
+            if number in self.skipped:
+                continue
+            if arrival.rows is None or arrival.deletes is None:
+                return None
+            rows += arrival.rows - 2 * arrival.deletes
+        return max(rows, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionRecord:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
+from slacktide.store.record import Source
 from slacktide.store.world import World
 
 
@@ -66,7 +67,17 @@ class RunFree:
     run: int
 
 
-Requirement = NameFree | SourceIs | SourceArrivals | ViewIs | ChainIs | PlanOpen | RunFree
+@dataclass(frozen=True, slots=True)
+class SkippedAre:
+    """No version of the source was left out since; these were."""
+
+    name: str
+    versions: tuple[int, ...]
+
+
+Requirement = (
+    NameFree | SourceIs | SourceArrivals | SkippedAre | ViewIs | ChainIs | PlanOpen | RunFree
+)
 
 
 def obstacle(world: World, requirement: Requirement) -> str | None:
@@ -81,6 +92,8 @@ def obstacle(world: World, requirement: Requirement) -> str | None:
         case SourceArrivals(name, count):
             source = world.sources.get(name)
             return _counted(name, None if source is None else source.version, count)
+        case SkippedAre(name, versions):
+            return _left_out(name, world.sources.get(name), tuple(versions))
         case ViewIs(name, token):
             view = world.views.get(name)
             return _changed("view", name, None if view is None else view.token, token)
@@ -103,6 +116,13 @@ def _changed(kind: str, name: str, now: int | None, then: int | None) -> str | N
     if then is None:
         return f"{kind} {name} was made by entry {now}"
     return f"{kind} {name} was changed by entry {now}"
+
+
+def _left_out(name: str, source: Source | None, then: tuple[int, ...]) -> str | None:
+    if source is None:
+        return f"source {name} is gone"
+    new = sorted(source.skipped - set(then))
+    return f"versions {new} of source {name} were left out" if new else None
 
 
 def _counted(name: str, now: int | None, then: int) -> str | None:

@@ -204,6 +204,7 @@ REQUIREMENTS: Final = TaggedUnion(
         "name-free": r.NameFree,
         "source-is": r.SourceIs,
         "source-arrivals": r.SourceArrivals,
+        "skipped-are": r.SkippedAre,
         "view-is": r.ViewIs,
         "chain-is": r.ChainIs,
         "plan-open": r.PlanOpen,

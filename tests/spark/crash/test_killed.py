@@ -33,9 +33,9 @@ def submit_and_kill(shop: Shop, point: str) -> None:
         "spark.ui.enabled": "false",
     }
     given = " ".join(f"--conf '{key}={value}'" for key, value in conf.items())
+    arguments = ["--workspace", str(shop.root), "--plan", shop.plan_id]
     ran = subprocess.run(
-        [sys.executable, killed.__file__, point]
-        + ["--workspace", str(shop.root), "--plan", shop.plan_id],
+        [sys.executable, killed.__file__, point, *arguments],
         cwd=shop.folder,
         env=os.environ
         | {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -14,12 +15,12 @@ DDL = "k STRING, v INT, d DECIMAL(10,2)"
 SUMMED = "SELECT k, count(*) AS n, count(v) AS c, sum(v) AS s, avg(v) AS a, sum(d) AS x FROM t GROUP BY k"
 
 
-def _sum(values: list) -> object:
+def _sum(values: list) -> Any:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
-def _avg(values: list) -> object:
+def _avg(values: list) -> Any:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
@@ -65,6 +66,37 @@ def test_rows_come_change_and_go(lab: Lab) -> None:
 
 def doubled(rows: list[Row]) -> list[Row]:
     return [(k, v * 2) for k, v, _ in rows if v is not None and v > 1]
+
+
+def test_the_first_run_sees_a_history(lab: Lab) -> None:
+    lab.source("t", DDL, A, A, B, C)
+    lab.land("t", insert=[NULL_KEY], delete=[A, C])
+    lab.view("all_rows", "SELECT * FROM t", lambda rows: rows)
+    lab.view("narrow", "SELECT d FROM t WHERE v < 9", narrow)
+    lab.view("summed", SUMMED, summed)
+    lab.view(
+        "both", "SELECT k FROM t UNION ALL SELECT k FROM t", lambda rows: [r[:1] for r in rows * 2]
+    )
+    lab.view("paired", "SELECT l.v FROM t l JOIN t r ON l.k <=> r.k", lambda rows: paired(rows))
+    lab.step(all_rows="full")
+    lab.land("t", delete=[B], insert=[A])
+    lab.step(all_rows="incremental")
+
+
+def test_the_first_run_of_a_view_without_states_sees_a_history(lab: Lab) -> None:
+    lab.source("t", DDL, A, A, B, C)
+    lab.land("t", insert=[NULL_KEY], delete=[A, C])
+    lab.view("all_rows", "SELECT * FROM t", lambda rows: rows)
+    lab.step(all_rows="full")
+    assert not lab.files("sources")
+
+
+def narrow(rows: list[Row]) -> list[Row]:
+    return [(d,) for _, v, d in rows if v is not None and v < 9]
+
+
+def paired(rows: list[Row]) -> list[Row]:
+    return [(left[1],) for left in rows for right in rows if left[0] == right[0]]
 
 
 def test_everything_goes_and_comes_again(lab: Lab) -> None:

@@ -83,7 +83,7 @@ def test_a_python_function_is_not_read(spark: SparkSession) -> None:
     ("sql", "message"),
     [
         ("SELEC k FROM p", "does not parse"),
-        ("SELECT k FROM p WHERE", "does not parse"),
+        ("SELECT (k FROM p", "does not parse"),
         ("SELECT absent FROM p", "does not resolve: [UNRESOLVED_COLUMN"),
         ("SELECT k FROM nowhere", "does not resolve: [TABLE_OR_VIEW_NOT_FOUND]"),
         ("SELECT k FROM elsewhere.p", "elsewhere.p, which is not a source"),
@@ -119,6 +119,37 @@ def test_a_stored_table_is_not_a_source(spark: SparkSession) -> None:
             read_view(spark, "SELECT k FROM reader_stored", SOURCES)
     finally:
         spark.sql("DROP TABLE reader_stored")
+
+
+def test_escapes_are_not_written_where_the_parser_ignores_them(spark: SparkSession) -> None:
+    conf = {"spark.sql.parser.escapedStringLiterals": "true"}
+    view = read_view(spark, r"SELECT k FROM p WHERE s RLIKE '\d'", SOURCES, conf=conf)
+    assert view.relation is None
+    assert [reason.code for reason in view.reasons] == ["UNREADABLE_EXPRESSION"]
+    assert read_view(spark, "SELECT k FROM p WHERE s RLIKE 'd'", SOURCES, conf=conf).relation
+
+
+def test_the_settings_are_the_views_own_not_those_of_the_session(spark: SparkSession) -> None:
+    """The parser takes some settings into expressions, and asks the active session for them."""
+    views = [
+        read_view(spark, "SELECT k + 1 AS n FROM p", SOURCES, conf={"spark.sql.ansi.enabled": mode})
+        for mode in ("true", "false")
+    ]
+    assert [view.reasons for view in views] == [(), ()]
+    active = spark.getActiveSession()
+    before = None if active is None else active.conf.get("spark.sql.ansi.enabled")
+    read_view(spark, "SELECT k FROM p", SOURCES, conf={"spark.sql.ansi.enabled": "false"})
+    active = spark.getActiveSession()
+    assert before == (None if active is None else active.conf.get("spark.sql.ansi.enabled"))
+
+
+def test_timestamps_keep_their_zone_under_another_default(spark: SparkSession) -> None:
+    conf = {"spark.sql.timestampType": "TIMESTAMP_NTZ"}
+    view = read_view(spark, "SELECT ts, z FROM many", SOURCES, conf=conf)
+    assert [column.type for column in view.outputs] == ["TIMESTAMP", "TIMESTAMP_NTZ"]
+    assert view.relation is not None
+    cast = read_view(spark, "SELECT CAST(d AS TIMESTAMP_LTZ) AS v FROM many", SOURCES, conf=conf)
+    assert cast.relation is None
 
 
 def test_views_are_expanded(spark: SparkSession) -> None:

@@ -13,11 +13,11 @@ from slacktide.store import from_spark, parse_address
 @pytest.mark.parametrize(
     ("text", "spelling", "spark"),
     [
-        ("/data/my ws%20x", "/data/my ws%20x", "/data/my ws%20x"),
-        ("/data//x/./y/../z/", "/data/x/z", "/data/x/z"),
-        ("file:///data/my%20ws%2520x", "/data/my ws%20x", "/data/my ws%20x"),
-        ("file:/data", "/data", "/data"),
-        ("file://localhost/data", "/data", "/data"),
+        ("/data/my ws%20x", "/data/my ws%20x", "file:/data/my ws%20x"),
+        ("/data//x/./y/../z/", "/data/x/z", "file:/data/x/z"),
+        ("file:///data/my%20ws%2520x", "/data/my ws%20x", "file:/data/my ws%20x"),
+        ("file:/data", "/data", "file:/data"),
+        ("file://localhost/data", "/data", "file:/data"),
         ("s3://b/a b%20c/", "s3://b/a b%20c", "s3a://b/a b%20c"),
         ("s3a://b/x", "s3://b/x", "s3a://b/x"),
         ("S3://b", "s3://b", "s3a://b"),

@@ -90,6 +90,7 @@ BROKEN: list[tuple[s.Requirement, s.Update, str]] = [
         "source orders has 1 arrivals now",
     ),
     (s.SourceArrivals("orders", 0), s.DropSource("orders"), "source orders is gone"),
+    (s.SkippedAre("orders", ()), s.DropSource("orders"), "source orders is gone"),
     (s.ViewIs("q1", 1), s.AdvanceView("q1", {}, 1), "view q1 was changed by entry 2"),
     (s.ViewIs("q1", 1), s.ReplaceView("q1", "", {}, {}, {}), "view q1 was changed by entry 2"),
     (s.ViewIs("q1", 1), s.DropView("q1"), "view q1 is gone"),
@@ -356,3 +357,27 @@ def test_a_process_that_is_killed_leaves_whole_entries(tmp_path: Path) -> None:
         assert world.number >= committed
         rows = [arrival.rows for arrival in world.sources["orders"].arrivals]
         assert rows == list(range(2, world.number + 1))
+
+
+def test_a_skip_meanwhile_is_a_conflict(store: s.Store, reopen: Reopen) -> None:
+    store.commit([ORDERS, CHAIN, s.AcceptArrivals("orders", [arrival("a"), arrival("b")])])
+    reopen().commit([s.SkipArrival("orders", 2)])
+    unused = [s.SetChain(s.Chain("states/new", (), None))]
+    with pytest.raises(CommitConflictError, match=r"versions \[2\] of source orders"):
+        store.commit(unused, [s.SkippedAre("orders", ())])
+    assert store.commit(unused, [s.SkippedAre("orders", (2,))]) == 3
+
+
+def reader(name: str, *, sources: list[str], views: list[str]) -> s.AddView:
+    return s.AddView(name, "", {"reads": views}, {}, {"sources": sources})
+
+
+def test_a_view_and_what_it_reads_hang_together(store: s.Store, reopen: Reopen) -> None:
+    store.commit([ORDERS, reader("low", sources=["orders"], views=[])])
+    with pytest.raises(InvariantError, match="drops source orders, which view low reads"):
+        store.commit([s.DropSource("orders")])
+    with pytest.raises(InvariantError, match="the view gone"):
+        store.commit([reader("high", sources=[], views=["gone"])])
+    reopen().commit([s.DropView("low")])
+    with pytest.raises(CommitConflictError, match="the view low"):
+        store.commit([reader("high", sources=["orders"], views=["low"])])

@@ -61,6 +61,7 @@ SAMPLES: list[Any] = [
     s.NameFree("view", "q1"),
     s.SourceIs("orders", 4),
     s.SourceArrivals("orders", 2),
+    s.SkippedAre("orders", (1, 3)),
     s.ViewIs("q1", None),
     s.ChainIs("states/x", 9),
     s.PlanOpen("plan-3"),

@@ -45,6 +45,20 @@ class Bridge:
         none = self._jvm.org.apache.spark.api.python.PythonUtils.toScalaMap({})
         return generator.CodeGenerator.compile(generator.CodeAndComment(body, none))._1()
 
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Make the session the thread's own: the parser and types ask the active one's settings."""
+        sessions = self._jvm.org.apache.spark.sql.classic.SparkSession
+        before = sessions.getActiveSession()
+        sessions.setActiveSession(self.session)
+        try:
+            yield
+        finally:
+            if before.isDefined():
+                sessions.setActiveSession(before.get())
+            else:
+                sessions.clearActiveSession()
+
     def _ask(self, what: str, subject: Any) -> Any:
         arguments = self._gateway.new_array(self._jvm.Object, 2)
         arguments[0] = what

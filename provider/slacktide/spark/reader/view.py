@@ -9,6 +9,7 @@ SQL again and must come out with the types of the query.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from slacktide.algebra.scalar import Column
+from slacktide.algebra.scalar import Cast, Column, Literal
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
+from slacktide.common.tree import of_type
 from slacktide.spark.reader.context import UnreadableError
 from slacktide.spark.reader.facts import reasons_of
 from slacktide.spark.reader.order import peel
@@ -31,6 +33,9 @@ from slacktide.spark.session import capture_conf
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from slacktide.algebra.relation import Rel
+
+_ZONED = re.compile(r"\bTIMESTAMP\b")
 Schema = Sequence[Mapping[str, Any]]
 Prepare = Callable[["SparkSession"], None]
 
@@ -59,6 +64,11 @@ def read_view(
     """
     settings = capture_conf(spark) if conf is None else dict(conf)
     workshop = Workshop(spark, settings, sources, views or {}, prepare)
+    with workshop.bridge.active():
+        return _read(workshop, sql, settings)
+
+
+def _read(workshop: Workshop, sql: str, settings: Mapping[str, str]) -> ReadView:
     execution, facts = workshop.analyse(sql)
     outputs = tuple(
         Column(place, field["name"], field["t"], field["n"])
@@ -70,6 +80,7 @@ def read_view(
         outputs=outputs,
         reasons=reasons,
         sources=workshop.read_by(facts),
+        views=workshop.views_placed(),
         deterministic=is_deterministic,
         clock=asks_clock,
         conf=settings,
@@ -95,8 +106,23 @@ def _with_relation(workshop: Workshop, tree: Any, view: ReadView) -> ReadView:
         Column(own.id, said.name, said.type, said.nullable)
         for own, said in zip(relation.columns, view.outputs, strict=False)
     )
+    _refuse_spellings(relation, view.conf)
     prove_names(workshop, reading)
     found = differences(workshop, relation, outputs)
     if found:
         return replace(view, reasons=(Reason("REBUILD_DIFFERS", found),))
     return replace(view, relation=relation, outputs=outputs, order=peeled.order)
+
+
+def _refuse_spellings(relation: Rel, conf: Mapping[str, str]) -> None:
+    """Stop at what the settings of the view would let SQL say otherwise than the reader writes it."""
+    if conf.get("spark.sql.parser.escapedStringLiterals") == "true" and any(
+        "\\" in literal.sql for literal in of_type(relation, Literal)
+    ):
+        raise UnreadableError("UNREADABLE_EXPRESSION", "a text with escapes, which are off")
+    if conf.get("spark.sql.timestampType") != "TIMESTAMP_NTZ":
+        return
+    types = [cast.type for cast in of_type(relation, Cast)]
+    types += [literal.type for literal in of_type(relation, Literal)]
+    if any(_ZONED.search(data_type) for data_type in types):
+        raise UnreadableError("UNREADABLE_EXPRESSION", "TIMESTAMP, which means TIMESTAMP_NTZ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,10 @@ class Workshop:
         self._checked(lambda: self.bridge.define_view(name, plan))
         self._placed.add(name.lower())
 
+    def views_placed(self) -> tuple[str, ...]:
+        """Names of the views that texts have named so far, in the order they were given."""
+        return tuple(name for name in self._views if name.lower() in self._placed)
+
     def reading(self) -> Reading:
         """Start reading a plan of this session."""
         conf = self.spark.conf
@@ -108,7 +113,8 @@ class Workshop:
         """Register an empty relation with columns of given types; give its name."""
         name = "slacktide_probe"
         ddl = ", ".join(
-            f"{column_name(c.id)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in columns
+            f"{column_name(c.id)} {_zoned(c.type)}{'' if c.nullable else ' NOT NULL'}"
+            for c in columns
         )
         self.bridge.placeholder(name, ddl or "nothing INT")
         return name
@@ -166,6 +172,11 @@ def _one_line(error: PySparkException) -> str:
 
 def _ddl(schema: Schema) -> str:
     return ", ".join(
-        f"{quoted(str(column['name']))} {column['type']}{'' if column['nullable'] else ' NOT NULL'}"
+        f"{quoted(str(column['name']))} {_zoned(str(column['type']))}{'' if column['nullable'] else ' NOT NULL'}"
         for column in schema
     )
+
+
+def _zoned(data_type: str) -> str:
+    """TIMESTAMP as it is always read, whatever the session takes the bare word for."""
+    return re.sub(r"\bTIMESTAMP\b", "TIMESTAMP_LTZ", data_type)

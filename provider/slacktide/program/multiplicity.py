@@ -1,0 +1,39 @@
+"""What is known of the multiplicities that an operator gives, without running it."""
+
+from __future__ import annotations
+
+from slacktide.program import operator as o
+from slacktide.program.operator import Operator
+
+
+def is_plain(operator: Operator) -> bool:
+    """Whether every multiplicity is one, so that rows need not be consolidated to be counted."""
+    match operator:
+        case o.Finish() | o.Evaluate() | o.Batch():
+            return True
+        case o.Select() | o.Map():
+            return is_plain(operator.child)
+        case o.JoinBags():
+            return is_plain(operator.left) and is_plain(operator.right)
+        case _:
+            return False
+
+
+def is_unit(operator: Operator) -> bool:
+    """Whether every multiplicity is one or minus one.
+
+    Sources are: a change is one row, and a mirror repeats its rows.
+    """
+    match operator:
+        case o.ReadChanges() | o.ReadSnapshot():
+            return True
+        case o.Negate():
+            return is_unit(operator.child)
+        case o.Add():
+            return all(is_unit(child) for child in operator.children)
+        case o.Select() | o.Map():
+            return is_unit(operator.child)
+        case o.JoinBags():
+            return is_unit(operator.left) and is_unit(operator.right)
+        case _:
+            return is_plain(operator)
