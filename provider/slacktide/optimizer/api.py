@@ -115,15 +115,15 @@ def _choose(
         return "full", (Reason("POLICY", "full"),), _from_snapshots(name, view)
     analysis = Maintainability(view.relation, view.conf)
     if not situation.start:
-        return "full", (Reason("FIRST_RUN"),), rebuild(name, analysis)
+        return "full", (Reason("FIRST_RUN"),), _anew(name, view, analysis)
     program = maintain(name, analysis, changed)
     missing = situation.rebuilds or missing_state(program, situation.start, situation.states)
     missing = missing or _passed_snapshot(program, situation)
     if missing:
-        return "full", (Reason("STATE_MISSING", missing),), rebuild(name, analysis)
+        return "full", (Reason("STATE_MISSING", missing),), _anew(name, view, analysis)
     if situation.share > LARGEST_SHARE and situation.policy == "auto":
         share = Reason("CHANGE_TOO_LARGE", f"{situation.share:.0%}")
-        return "full", (share,), rebuild(name, analysis)
+        return "full", (share,), _anew(name, view, analysis)
     return "incremental", (), program
 
 
@@ -134,6 +134,11 @@ def _passed_snapshot(program: Program, situation: Situation) -> str:
         if read.moment == "before" and situation.mirrors.get(read.source, 0) > start:
             return f"rows of {read.source} at version {start}"
     return ""
+
+
+def _anew(name: str, view: ReadView, analysis: Maintainability) -> Program:
+    """States and answer from the sources; the author's text where there are no states."""
+    return rebuild(name, analysis) if state_sources(view) else _from_snapshots(name, view)
 
 
 def _from_snapshots(name: str, view: ReadView) -> Program:

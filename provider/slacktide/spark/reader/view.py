@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from slacktide.algebra.relation import Rel
 
 _ZONED = re.compile(r"\bTIMESTAMP\b")
+_RAW_TEXTS = "spark.sql.parser.escapedStringLiterals"
 Schema = Sequence[Mapping[str, Any]]
 Prepare = Callable[["SparkSession"], None]
 
@@ -87,6 +88,8 @@ def _read(workshop: Workshop, sql: str, settings: Mapping[str, str]) -> ReadView
     )
     if reasons:
         return view
+    if settings.get(_RAW_TEXTS) == "true":  # the texts that are written here escape with backslashes
+        return replace(view, reasons=(Reason("UNREADABLE_EXPRESSION", f"text under {_RAW_TEXTS}"),))
     try:
         return _with_relation(workshop, workshop.bridge.tree(execution.optimizedPlan()), view)
     except UnreadableError as stop:
