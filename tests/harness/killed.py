@@ -60,7 +60,7 @@ def prepare(point: str, root: Path) -> None:
     """Lay the trap."""
     match point:
         case "before any write":
-            SparkSession.newSession = die  # type: ignore[method-assign]
+            SparkSession.newSession = die  # type: ignore[assignment, method-assign]
         case "during a write":
             die_with_a_new_folder(root)
         case "between two writes":
@@ -69,6 +69,8 @@ def prepare(point: str, root: Path) -> None:
             obstore.put = dying(obstore.put, 1, is_done=False)
         case "after the entry":
             obstore.put = dying(obstore.put, 1, is_done=True)
+        case _:
+            raise ValueError(point)
 
 
 if __name__ == "__main__":

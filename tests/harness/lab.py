@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -61,7 +61,7 @@ class Lab:
         from pyspark.sql.pandas.types import to_arrow_schema
         from pyspark.sql.types import StructType
 
-        schema: pa.Schema = to_arrow_schema(StructType.fromDDL(ddl))
+        schema: pa.Schema = to_arrow_schema(cast("StructType", StructType.fromDDL(ddl)))
         self._schemas[name] = schema
         self.rows[name] = []
         self.folder(name).mkdir()

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,21 +100,22 @@ def _cycles(showcase: Showcase, arrivals: int, airflow: LocalAirflow, tell: Tell
     with progress("first refresh, by spark-submit"):
         workspace = _settled(airflow, showcase, 1)
     board = Scoreboard()
-    for number in range(1, arrivals + 1):
-        before = len(workspace.history())
-        announce(showcase, number, tell)
-        with progress("Airflow notices, plans and submits to Spark"):
-            workspace = _settled(airflow, showcase, before + 1)
-        reports = [report.to_dict() for report in workspace.history()][before:]
-        for report in reports:
-            tell(f"  run {report['run']} by spark-submit: {methods(report)}")
-        with (
-            spark_session("demo", conf=showcase.spark_conf()) as spark,
-            progress("batch runs, to compare"),
-        ):
-            verification = workspace.verify(spark).to_dict()
-        tell(f"  compared with batch: {compared(verification)}")
-        board.add(reports, verification)
+    with ExitStack() as stack:
+        spark: Any = None
+        for number in range(1, arrivals + 1):
+            before = len(workspace.history())
+            announce(showcase, number, tell)
+            with progress("Airflow notices, plans and submits to Spark"):
+                workspace = _settled(airflow, showcase, before + 1)
+            reports = [report.to_dict() for report in workspace.history()][before:]
+            for report in reports:
+                tell(f"  run {report['run']} by spark-submit: {methods(report)}")
+            if spark is None:
+                spark = stack.enter_context(spark_session("demo", conf=showcase.spark_conf()))
+            with progress("batch runs, to compare"):
+                verification = workspace.verify(spark).to_dict()
+            tell(f"  compared with batch: {compared(verification)}")
+            board.add(reports, verification)
     return board
 
 

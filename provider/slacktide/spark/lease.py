@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +25,7 @@ _DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
 }
 _STREAMS = (1, 2)
+_ENDING_SECONDS = 20.0
 _TALKERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
@@ -58,6 +60,25 @@ def leased_session(
             yield session
         finally:
             session.stop()
+            _end_java()
+
+
+def _end_java() -> None:
+    """Wait for Java to end, as it would else go on for a moment after Python, and write."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    process = getattr(gateway, "proc", None)
+    if gateway is None or process is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    gateway.shutdown()
+    process.stdin.close()
+    try:
+        process.wait(_ENDING_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _is_running() -> bool:

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 
 # Adaptive execution hides a wrong partition count; long paths must be told apart in metrics; files
 # are named by the log, so listing them in parallel jobs would only cost. Statistics of doubles may
-# leave out NaN: see `slacktide.spark.tables`.
+# leave out NaN: see `slacktide.spark.tables`. A line of text is checked whole, whatever a view reads.
 EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.sql.adaptive.enabled": "true",
+        "spark.sql.csv.parser.columnPruning.enabled": "false",
         "spark.sql.maxMetadataStringLength": "10000",
         "spark.sql.optimizer.nestedPredicatePushdown.supportedFileSources": "",
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",

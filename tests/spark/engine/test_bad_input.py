@@ -373,7 +373,7 @@ def test_a_delete_of_a_row_that_never_was_is_found_by_verify(shop: Lab) -> None:
     shop.refresh()
     shop.land_as("t", [("delete", ("ghost", 1)), ("insert", ("a", 4))])
     shop.refresh()
-    with pytest.raises(e.DataError, match="source t.*fewer copies"):
+    with pytest.raises(e.DataError, match=r"source t.*fewer copies"):
         shop.ws.verify(shop.spark)
     with pytest.raises(Exception, match="fewer copies"):
         shop.read("copied")

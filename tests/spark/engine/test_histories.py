@@ -77,7 +77,7 @@ def test_the_first_run_sees_a_history(lab: Lab) -> None:
     lab.view(
         "both", "SELECT k FROM t UNION ALL SELECT k FROM t", lambda rows: [r[:1] for r in rows * 2]
     )
-    lab.view("paired", "SELECT l.v FROM t l JOIN t r ON l.k <=> r.k", lambda rows: paired(rows))
+    lab.view("paired", "SELECT l.v FROM t l JOIN t r ON l.k <=> r.k", paired)
     lab.step(all_rows="full")
     lab.land("t", delete=[B], insert=[A])
     lab.step(all_rows="incremental")

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import math
 from decimal import Decimal, localcontext
+from typing import Any
 
 import pytest
 
@@ -114,7 +115,7 @@ wall = at
 def test_nested_values(lab: Lab) -> None:
     ddl = "a ARRAY<INT>, s STRUCT<x: DOUBLE, y: STRING>, m MAP<STRING, INT>"
     one = ([1, None], {"x": -0.0, "y": "p"}, [("k", 1)])
-    two = ([], {"x": 0.0, "y": None}, [])
+    two: tuple[Any, ...] = ([], {"x": 0.0, "y": None}, [])
     none = (None, None, None)
     lab.source("t", ddl)
     lab.land_as("t", [("insert", row) for row in (one, two, two, none)])

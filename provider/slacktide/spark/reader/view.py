@@ -88,7 +88,8 @@ def _read(workshop: Workshop, sql: str, settings: Mapping[str, str]) -> ReadView
     )
     if reasons:
         return view
-    if settings.get(_RAW_TEXTS) == "true":  # the texts that are written here escape with backslashes
+    if settings.get(_RAW_TEXTS) == "true":
+        # The texts that are written from a relation escape with backslashes.
         return replace(view, reasons=(Reason("UNREADABLE_EXPRESSION", f"text under {_RAW_TEXTS}"),))
     try:
         return _with_relation(workshop, workshop.bridge.tree(execution.optimizedPlan()), view)
