@@ -167,6 +167,8 @@ def show_verification(found: Mapping[str, Mapping[str, Any]]) -> None:
     for name, view in sorted(found.items()):
         if view["schema"]:
             say(f"{name}: {view['schema']}")
+        if view["incomparable"]:
+            say(f"{name}: not compared, because {view['incomparable']}")
         for row in view["sample"]:
             say(f"{name}: {_difference(row)}")
 

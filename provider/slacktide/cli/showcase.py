@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 VIEWS = ("q1", "q3", "q4", "q6", "q13", "q18")
 _SEED = 7
+_SMALL = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +116,11 @@ class Showcase:
         return {name: query(name, **parameters[name]) for name in self.views}
 
     def spark_conf(self) -> dict[str, str]:
-        """Keep what Spark writes for itself inside the folder of the demo."""
+        """Keep what Spark writes for itself inside the folder of the demo, and suit a short life."""
+        # Java that lives for a minute loses more by compiling well than it gains.
+        brief = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
         return {
-            # Java that lives for a minute saves more by compiling less than by compiling well.
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+            **(brief if self.scale <= _SMALL else {}),
             "spark.local.dir": str(self.root / "spark"),
             "spark.sql.warehouse.dir": str(self.root / "warehouse"),
         }

@@ -37,6 +37,8 @@ def read_answer(
     known("view", name, world.views)
     record = world.views[name]
     view = ReadView.from_dict(record.definition)
+    if run is not None and run not in world.runs:
+        raise UnknownObjectError(f"there is no run {run}", hint="see: slacktide history")
     chain = _as_of(world.chains.get(f"views/{name}"), record, run)
     columns = stored_columns(view)
     tables = _tables(store, world, spark, view)
@@ -45,7 +47,8 @@ def read_answer(
         f"{_restored(column, position)} AS {quoted(column.name)}"
         for position, column in enumerate(view.outputs)
     )
-    sql = f"SELECT {outputs} FROM {table}{_order(view, columns)}"
+    # Sorted below the renaming: an output may have the name of another stored column.
+    sql = f"SELECT {outputs} FROM (SELECT * FROM {table}{_order(view, columns)})"
     return tables.frame_for(spark, sql)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from slacktide.algebra.types import DataType, has_floating, is_comparable, is_floating
+from slacktide.algebra.types import DataType, has_floating, is_comparable, is_floating, is_groupable
 
 Typed = Sequence[tuple[str, DataType]]
 
@@ -21,12 +21,18 @@ NEGATIVE = "SLACKTIDE_NEGATIVE"
 
 
 def image_sql(column: str, data_type: DataType) -> str:
-    """An expression that is equal for two values just when they are identical."""
-    if "COLLATE" in data_type:
+    """An expression that is equal for two values just when they are identical.
+
+    Maps are written entry by entry, in the order of their keys: Spark groups by maps too, but gives
+    NULL values inside them as zeros.
+    """
+    if data_type.startswith("STRING COLLATE"):
         return f"CAST({column} AS BINARY)"
     if is_floating(data_type):
         return f"CAST({column} AS STRING)"
-    if has_floating(data_type):
+    if data_type.startswith("MAP<") and data_type.count("MAP<") == 1:
+        return f"to_json(struct(array_sort(map_entries({column}))), {_EXACT})"
+    if has_floating(data_type) or not is_groupable(data_type):
         return f"to_json(struct({column}), {_EXACT})"
     return column
 

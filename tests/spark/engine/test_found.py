@@ -1,0 +1,143 @@
+"""Cases that reviews and random runs found, each kept as it was found."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from slacktide import errors as e
+from tests.harness.lab import Lab
+
+pytestmark = pytest.mark.spark
+
+
+def same(rows: list[Any]) -> list[Any]:
+    return rows
+
+
+def test_nulls_inside_maps_survive_grouping(lab: Lab) -> None:
+    kept = [("k", 0), ("j", None)]
+    lab.source("t", "id INT, m MAP<STRING, INT>", (1, kept), (2, kept))
+    lab.view("copied", "SELECT id, m FROM t", policy="auto")
+    lab.step(copied="full")
+    lab.land("t", delete=[(1, kept)], insert=[(3, kept)])
+    lab.step(copied="full")
+    assert {row[0]: row[1] for row in lab.read("copied")} == {2: dict(kept), 3: dict(kept)}
+
+
+def test_the_order_is_that_of_the_query_whatever_columns_are_called(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", *((f"k{i}", (i * 7) % 10) for i in range(10)))
+    lab.view("swapped", "SELECT k AS c1, sum(v) AS c0 FROM t GROUP BY k ORDER BY c0")
+    lab.step(swapped="full")
+    assert [row[1] for row in lab.read("swapped")] == list(range(10))
+
+
+def test_views_of_two_time_zones_do_not_share_a_state(lab: Lab) -> None:
+    lab.source("t", "at TIMESTAMP")
+    spark = lab.spark
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    text = "SELECT CAST(at AS DATE) AS day, count(*) AS n FROM t GROUP BY CAST(at AS DATE)"
+    try:
+        for name, place in (("here", "UTC"), ("there", "Asia/Tokyo")):
+            spark.conf.set("spark.sql.session.timeZone", place)
+            lab.view(name, text)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone or "UTC")
+    states = [view.states for view in lab.ws._store.world().views.values()]
+    assert len(set(states)) == 2
+
+
+def test_a_sum_that_overflows_without_ansi_is_what_batch_says(lab: Lab) -> None:
+    lab.source("t", "k INT, v DECIMAL(38,6)", (1, Decimal("9e31")))
+    lab.spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        lab.view("summed", "SELECT k, sum(v) AS s FROM t GROUP BY k", policy="auto")
+    finally:
+        lab.spark.conf.unset("spark.sql.ansi.enabled")
+    lab.step()
+    lab.land("t", insert=[(1, Decimal("9e31")), (2, Decimal(1))])
+    lab.step()
+    assert set(lab.read("summed")) == {(1, None), (2, Decimal(1))}
+
+
+def test_what_the_optimiser_removed_may_change(lab: Lab) -> None:
+    lab.source("a", "id INT", (1,))
+    lab.source("b", "id INT", (2,))
+    lab.view("left_over", "SELECT id FROM a UNION ALL SELECT id FROM b WHERE 1 = 0", same, "a")
+    lab.step()
+    lab.land("b", insert=[(3,)])
+    lab.step()
+    lab.land("a", insert=[(4,)])
+    lab.step()
+
+
+def test_a_word_in_a_text_is_no_view(lab: Lab) -> None:
+    lab.source("orders", "x INT", (1,), (2,))
+    lab.source("parts", "y INT", (5,))
+    lab.view("total", "SELECT max(y) AS y FROM parts", policy="full")
+    lab.view("summed", "SELECT sum(x) AS total FROM orders", policy="full")
+    lab.step(summed="full")
+    lab.ws.drop_view("total")
+    lab.verified()
+
+
+def test_a_held_source_with_a_corrupt_file_does_not_hold_back_others(lab: Lab) -> None:
+    lab.source("good", "x INT", (1,))
+    lab.source("bad", "x INT", (1,))
+    lab.view("fine", "SELECT x FROM good", same, "good")
+    lab.step()
+    lab.folder("bad").joinpath("broken.parquet").write_bytes(b"PAR1 no parquet")
+    lab.land("good", insert=[(2,)])
+    with pytest.raises(e.SourceError, match=r"broken\.parquet"):
+        lab.ws.plan()
+    lab.ws.hold_source("bad")
+    assert lab.ws.pending()["bad"] == 0
+    lab.step(fine="incremental")
+
+
+def test_a_paused_view_is_not_run(lab: Lab) -> None:
+    lab.source("t", "x INT", (1,))
+    lab.view("asleep", "SELECT x FROM t", paused=True)
+    lab.view("awake", "SELECT x FROM t", same)
+    assert set(lab.refresh().views) == {"awake"}
+    lab.ws.pause_view("asleep", paused=False)
+    assert lab.refresh().views["asleep"].method == "full"
+
+
+def test_views_of_one_variable_may_read_each_other(lab: Lab) -> None:
+    lab.source("t", "x INT", (1,), (2,))
+    views = {
+        "third": {"sql": "SELECT sum(x) AS x FROM second", "policy": "full"},
+        "second": {"sql": "SELECT x FROM first WHERE x > 1"},
+        "first": {"sql": "SELECT x FROM t"},
+        "broken": {"sql": "SELECT nothing FROM t"},
+        "above": {"sql": "SELECT * FROM broken"},
+    }
+    report = lab.ws.refresh(lab.spark, lab.ws.plan(declarations={"views": views}))
+    assert {name for name, view in report.views.items() if view.error} == {"broken", "above"}
+    assert lab.bag("third") == {(2,): 1}
+    lab.verified()
+
+
+def test_a_plan_that_was_committed_changes_no_definition(lab: Lab) -> None:
+    lab.source("t", "x INT", (1,))
+    lab.view("v", "SELECT x FROM t", policy="auto")
+    lab.refresh()
+    declared = {"views": {"v": {"sql": "SELECT x + 1 AS x FROM t"}}, "apply": True}
+    plan = lab.ws.plan(declarations=declared)
+    lab.ws.refresh(lab.spark, plan)
+    assert lab.bag("v") == {(2,): 1}
+    lab.ws.replace_view(lab.spark, "v", "SELECT x + 2 AS x FROM t")
+    lab.refresh()
+    lab.ws.refresh(lab.spark, plan.plan_id)
+    assert lab.bag("v") == {(3,): 1}
+
+
+def test_a_run_that_is_not_there(lab: Lab) -> None:
+    lab.source("t", "x INT", (1,))
+    lab.view("v", "SELECT x FROM t")
+    lab.refresh()
+    with pytest.raises(e.UnknownObjectError, match="no run 77"):
+        lab.ws.read(lab.spark, "v", run=77)
