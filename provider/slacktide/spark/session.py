@@ -67,7 +67,7 @@ PINNED: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def find_java(
-    environment: Mapping[str, str] | None = None, places: Iterable[str] = USUAL_PLACES
+    environment: Mapping[str, str] | None = None, places: Iterable[str] | None = None
 ) -> Path:
     """Find the home of a Java that Spark can use: JAVA_HOME, then PATH, then the usual places.
 
@@ -76,7 +76,7 @@ def find_java(
     """
     surroundings = os.environ if environment is None else environment
     seen = []
-    for home in _homes(surroundings, places):
+    for home in _homes(surroundings, USUAL_PLACES if places is None else places):
         version = _java_version(home)
         if version in SUPPORTED:
             return home

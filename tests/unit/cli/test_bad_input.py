@@ -153,7 +153,7 @@ def test_java_is_missing(shop: Program, tmp_path: Path) -> None:
     environ = {**os.environ, "PATH": str(empty), "JAVA_HOME": str(empty), "HOME": str(tmp_path)}
     program = (
         "import sys, slacktide.spark.session as session, slacktide.cli.main as main;"
-        "session._USUAL = ();"
+        "session.USUAL_PLACES = ();"
         "sys.exit(main.run_command(sys.argv[1:]))"
     )
     command = ["view", "add", "v", "--sql", "SELECT id FROM orders"]
