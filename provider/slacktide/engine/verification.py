@@ -174,7 +174,7 @@ def _is_close(left: tuple[Any, ...], right: tuple[Any, ...], floats: list[bool])
         if is_float and a is not None and b is not None:
             if not (_is_near(a, b) or (math.isnan(a) and math.isnan(b))):
                 return False
-        elif a != b:
+        elif repr(a) != repr(b):  # unlike ==, this tells -0.0 from 0.0, inside structs too
             return False
     return True
 

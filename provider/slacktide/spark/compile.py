@@ -1,4 +1,4 @@
-"""A step of a program as one SQL string, a common table expression per operator.
+"""A step of a program as one SQL string: operators nested, those that are read twice as tables.
 
 Columns are named by id (``c12``), so that no two sides of a join collide; the multiplicity is
 ``__m``. How exactness is kept in SQL (`architecture.md` §3) is said where it is done.
@@ -6,6 +6,7 @@ Columns are named by id (``c12``), so that no two sides of a join collide; the m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -18,7 +19,7 @@ from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError
 from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_plain, is_unit
-from slacktide.program.operator import Operator
+from slacktide.program.operator import Operator, operator_inputs
 from slacktide.spark.bags import consolidate_sql, rows_sql
 
 _MINUS_DIGITS = 34
@@ -51,13 +52,14 @@ def step_sql(root: Operator, leaves: Leaves) -> str:
 
     The columns are followed by ``__m`` in the bag form.
     """
+    operators = [node for node in postorder(root) if isinstance(node, Operator)]
+    uses = Counter(below for operator in operators for below in operator_inputs(operator))
     compiler = _Compiler(leaves)
-    for node in postorder(root):
-        if isinstance(node, Operator):
-            compiler.define(node)
+    for operator in operators:
+        compiler.define(operator, is_shared=uses[operator] > 1)
     outputs = [_stored(column, i) for i, column in enumerate(root.columns)]
     body = _select(outputs, compiler.names[root], is_state=root.is_state)
-    return f"WITH {', '.join(compiler.tables)}\n{body}"
+    return f"WITH {', '.join(compiler.tables)}\n{body}" if compiler.tables else body
 
 
 def stored_type(data_type: DataType) -> DataType:
@@ -99,8 +101,15 @@ class _Compiler:
         self.tables: list[str] = []
         self._leaves = leaves
 
-    def define(self, operator: Operator) -> None:
+    def define(self, operator: Operator, *, is_shared: bool) -> None:
+        """Name the rows of an operator; what is read once stands where it is read.
+
+        Spark analyses a nested query several times faster than a common table expression per node.
+        """
         body = self._body(operator)
+        if not is_shared:
+            self.names[operator] = f"(\n{body}\n)"
+            return
         table = f"slacktide_o{len(self.tables)}"
         self.names[operator] = table
         self.tables.append(f"{table} AS (\n{body}\n)")

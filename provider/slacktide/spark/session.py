@@ -139,7 +139,6 @@ def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSe
         "spark.app.name": app,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-Dlog4j2.level=WARN",
         "spark.log.level": "ERROR",
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.codegen.cache.maxEntries": "10000",

@@ -7,7 +7,8 @@ chain's table has columns ``c0``, ``c1``, … by position, and ``__m`` where it 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.relation import Columns
@@ -59,6 +60,7 @@ class Tables:
         self._end = end
         self._saved = saved
         self._count = 0
+        self._made: dict[tuple[str | int, ...], str] = {}
         self.labels: dict[str, str] = {}
 
     def changes(self, source: str) -> str:
@@ -68,6 +70,15 @@ class Tables:
     def snapshot(self, source: str, moment: Moment) -> str:
         """A table with the source's columns and ``__m``: the source as of a moment."""
         version = self._version(source, moment)
+        return self._once(("snapshot", source, version), lambda: self._bag_at(source, version))
+
+    def _once(self, key: tuple[str | int, ...], make: Callable[[], str]) -> str:
+        """Make a table at its first use; the operators of a program ask for the same ones."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def _bag_at(self, source: str, version: int) -> str:
         mirror, mirrored = self._mirror(source, version)
         feed = self._feed(source, mirrored, version)
         if mirror is None:
@@ -79,6 +90,9 @@ class Tables:
 
     def rows(self, source: str) -> str:
         """A table with the source's columns alone: its rows at the end of this run."""
+        return self._once(("rows", source), lambda: self._rows(source))
+
+    def _rows(self, source: str) -> str:
         record = self._source(source)
         version = self._version(source, "after")
         mirror, mirrored = self._mirror(source, version)
@@ -140,7 +154,9 @@ class Tables:
         stored = self._world.chains.get(chain)
         for base in (self._saved.get(chain), None if stored is None else stored.base):
             if base is not None and base.versions[source] <= version:
-                return self._mirror_table(source, base), base.versions[source]
+                at = base.versions[source]
+                key = ("mirror", source, at)
+                return self._once(key, partial(self._mirror_table, source, base)), at
         return None, 0
 
     def _mirror_table(self, source: str, base: Segment) -> str:
@@ -152,6 +168,10 @@ class Tables:
         return self._define(f"SELECT {names} FROM {table}")
 
     def _feed(self, source: str, after: int, until: int) -> str:
+        key = ("feed", source, after, until)
+        return self._once(key, lambda: self._feed_table(source, after, until))
+
+    def _feed_table(self, source: str, after: int, until: int) -> str:
         record = self._source(source)
         columns = [(quoted(c["name"]), c["type"]) for c in record.schema]
         paths = [

@@ -340,7 +340,7 @@ def test_text_that_is_not_as_declared(case: str, shop: Lab) -> None:
     csv_feed(shop, "a.csv", "1,a,insert\n")
     given = {"format": "csv", "schema": "id INT, name STRING"}
     shop.ws.add_source("lines", kind="change-feed", path=str(shop.root / "lines"), **given)
-    shop.view("named", "SELECT name, count(*) AS n FROM lines GROUP BY name")
+    shop.view("named", "SELECT name, count(id) AS n FROM lines GROUP BY name")
     shop.refresh()
     csv_feed(shop, "b.csv", text)
     shop.land("t", insert=[("c", 1)])

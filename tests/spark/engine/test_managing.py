@@ -99,7 +99,7 @@ def test_views_over_views(filled: Lab) -> None:
     lab.step(base="incremental", diamond="incremental")
     views = lab.ws._store.world().views
     assert views["base"].states == views["left_side"].states == views["right_side"].states
-    with pytest.raises(ObjectExistsError, match="base is read by left_side, right_side"):
+    with pytest.raises(ObjectExistsError, match="base is read by diamond, left_side, right_side"):
         lab.ws.drop_view("base")
     with pytest.raises(ObjectExistsError, match="base is read by"):
         lab.ws.replace_view(lab.spark, "base", "SELECT 1 AS k, v AS s FROM t")
