@@ -207,7 +207,9 @@ class _Compiler:
         below = "raise_error('SLACKTIDE_NEGATIVE a group has fewer rows than were deleted from it')"
         count = f"c{operator.count}"
         alive = "true" if operator.is_global else f"{count} > 0"
-        where = f"CASE WHEN {count} < 0 THEN {below} ELSE {alive} END"
+        # A guard that depends on where it runs is not one that Spark may infer for what the count is
+        # joined with, where a negative number is no error.
+        where = f"CASE WHEN {count} < 0 AND spark_partition_id() >= 0 THEN {below} ELSE {alive} END"
         return f"SELECT {', '.join(outputs)} FROM {self.names[operator.child]} WHERE {where}"
 
     def evaluate(self, operator: o.Evaluate) -> str:

@@ -20,7 +20,9 @@ from slacktide.errors import (
 
 _MARK = "SLACKTIDE_"
 _NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
-_OURS = re.compile(r"/(?:states|sources|views|changes)/\w+/[0-9a-f]{32}/part-")
+_OURS = re.compile(r"/(?:states|sources|views|changes)/\w+/[0-9a-f]{32}(?:/\w+)?/part-")
+# What several stages that fail at once are reported as; the failures themselves stand inside.
+_WRAPPERS = ("STAGE_MATERIALIZATION_MULTIPLE_FAILURES",)
 _FILES = (
     "FAILED_READ_FILE",
     "PATH_NOT_FOUND",
@@ -120,10 +122,9 @@ def _own(what: str, text: str) -> SlacktideError:
 
 def _condition(failure: PySparkException | Py4JJavaError) -> str:
     """Spark's name for a failure; PySpark does not give it for all that comes from the JVM."""
-    if isinstance(failure, PySparkException) and failure.getCondition():
-        return str(failure.getCondition())
-    found = _NAMED.search(str(failure))
-    return found[1] if found else ""
+    given = failure.getCondition() if isinstance(failure, PySparkException) else None
+    named = [*([given] if given else []), *_NAMED.findall(str(failure))]
+    return next((name for name in named if name not in _WRAPPERS), "")
 
 
 def first_line(failure: BaseException) -> str:

@@ -12,11 +12,15 @@ if TYPE_CHECKING:
 # Adaptive execution hides a wrong partition count; long paths must be told apart in metrics; files
 # are named by the log, so listing them in parallel jobs would only cost. Statistics of doubles may
 # leave out NaN: see `slacktide.spark.tables`. A line of text is checked whole, whatever a view reads.
+# Spark fails when it pushes an EXISTS of a projection into the branches of a union.
 EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.csv.parser.columnPruning.enabled": "false",
         "spark.sql.maxMetadataStringLength": "10000",
+        "spark.sql.optimizer.excludedRules": (
+            "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion"
+        ),
         "spark.sql.optimizer.nestedPredicatePushdown.supportedFileSources": "",
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
         "spark.sql.parquet.compression.codec": "zstd",

@@ -120,10 +120,6 @@ def _with_relation(workshop: Workshop, tree: Any, view: ReadView) -> ReadView:
 
 def _refuse_spellings(relation: Rel, conf: Mapping[str, str]) -> None:
     """Stop at what the settings of the view would let SQL say otherwise than the reader writes it."""
-    if conf.get("spark.sql.parser.escapedStringLiterals") == "true" and any(
-        "\\" in literal.sql for literal in of_type(relation, Literal)
-    ):
-        raise UnreadableError("UNREADABLE_EXPRESSION", "a text with escapes, which are off")
     if conf.get("spark.sql.timestampType") != "TIMESTAMP_NTZ":
         return
     types = [cast.type for cast in of_type(relation, Cast)]

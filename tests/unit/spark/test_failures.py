@@ -1,0 +1,42 @@
+"""What Spark raises becomes one of our errors, by the name that Spark gives it."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkException
+
+from slacktide import errors as e
+from slacktide.spark.failures import translated
+
+OURS = "/w/views/revenue/0123456789abcdef0123456789abcdef/base/part-00000-c000.zstd.parquet"
+TEXTS = {
+    "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012": e.DataError,
+    "[CAST_INVALID_INPUT.X] The value 'x' is not an INT.": e.DataError,
+    "[USER_RAISED_EXCEPTION] SLACKTIDE_NEGATIVE a group has fewer rows SQLSTATE: P0001": e.DataError,
+    "[STAGE_MATERIALIZATION_MULTIPLE_FAILURES] Multiple failures (2) in stage materialization:\n"
+    "1. SparkRuntimeException: [USER_RAISED_EXCEPTION] SLACKTIDE_NEGATIVE a group has fewer rows"
+    " SQLSTATE: P0001\n2. the same": e.DataError,
+    "[USER_RAISED_EXCEPTION] SLACKTIDE_CHANGE_TYPE source t, file f: unknown": e.SourceError,
+    "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file s3a://lake/t/1": e.SourceError,
+    f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {OURS}.": e.StorageError,
+    "[SOMETHING_ELSE] the cluster is gone": e.ExecutionError,
+    "the cluster is gone": e.ExecutionError,
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_errors_by_name(text: str) -> None:
+    with pytest.raises(e.SlacktideError, match=r"view v: ") as caught, translated("view v"):
+        raise PySparkException(message=text)
+    assert type(caught.value) is TEXTS[text]
+    assert caught.value.hint
+
+
+def test_what_spark_refuses_to_analyse() -> None:
+    with pytest.raises(e.UnsupportedQueryError), translated("view v"):
+        raise AnalysisException(message="[UNRESOLVED] no")
+
+
+def test_our_own_errors_pass() -> None:
+    with pytest.raises(e.SourceError, match=r"^as it is$"), translated("view v"):
+        raise e.SourceError("as it is")
