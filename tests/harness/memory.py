@@ -65,6 +65,8 @@ class MemoryWorld:
         return found.pick(found.changes(0, version), columns)
 
     def bag(self, chain: str, columns: Columns) -> Bag:
+        if chain.startswith("views/"):
+            return self.answer(chain.removeprefix("views/"))
         return list(self.bags.get(chain, ()))
 
     def state(self, chain: str, columns: Columns) -> Rows:

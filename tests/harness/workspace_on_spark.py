@@ -15,7 +15,7 @@ from slacktide.algebra.sql import relation_sql
 from slacktide.algebra.tree import sources
 from slacktide.algebra.types import decimal_of
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.program.reference.operators import Bag, Outcome
+from slacktide.program.reference.operators import Bag, Outcome, Saved
 from slacktide.spark.task import Query, Task
 from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
@@ -115,7 +115,7 @@ class SparkWorkspace:
         """Take what the reference wrote as if this workspace had written it."""
         self._runs += 1
         written = {
-            chain: (saved.columns, [(*row,) for row in saved.data], True, saved.is_base)
+            chain: (saved.columns, _stored_rows(saved), saved.is_state, saved.is_base)
             for chain, saved in outcome.saved.items()
         }
         for view, published in outcome.published.items():
@@ -161,6 +161,12 @@ class SparkWorkspace:
             found.extend(zip(*(column.to_pylist() for column in table.columns), strict=True))
         assert len(found) == segment.rows
         return found
+
+
+def _stored_rows(saved: Saved) -> Rows:
+    if saved.is_state:
+        return [(*row,) for row in saved.data]
+    return [(*row, count) for row, count in saved.data]
 
 
 def _chain(chain: str, segment: Segment, is_base: bool) -> u.Update:

@@ -42,7 +42,7 @@ Arguments = dict[str, str]
 
 def delta(relation: Rel, arguments: Arguments) -> str:
     changed = frozenset(filter(None, arguments["changed"].split(",")))
-    derivation = Derivation(Maintainability(relation), changed=changed, rebuilds=False)
+    derivation = Derivation("v", Maintainability(relation), changed=changed, rebuilds=False)
     change = derivation.delta(relation)
     if change is None:
         return "no change"

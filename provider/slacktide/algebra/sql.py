@@ -294,27 +294,40 @@ class _Writer:
         return f"SELECT {', '.join(outputs)} FROM {self.names[node.child]}"
 
     def _expand(self, node: r.Expand) -> str:
-        names = [column_name(column.id) for column in node.fields]
-        structs = []
-        for projection in node.projections:
-            fields = [
-                f"'{name}', {self._typed(value, column)}"
-                for name, value, column in zip(names, projection, node.fields, strict=True)
-            ]
-            structs.append(f"named_struct({', '.join(fields)})")
-        made = ", ".join(f"e.{name}" for name in names)
-        view = f"LATERAL VIEW inline(array({', '.join(structs)})) e AS {', '.join(names)}"
+        made = ", ".join(f"e.{column_name(column.id)}" for column in node.fields)
+        view = expand_sql(node.projections, node.fields, self._scalar)
         return f"SELECT {made} FROM {self.names[node.child]} {view}"
 
-    def _typed(self, value: s.Scalar, column: s.Column) -> str:
-        text = self._scalar(value)
-        return text if value.type == column.type else f"CAST({text} AS {column.type})"
-
     def _generate(self, node: r.Generate) -> str:
-        made = ", ".join(column_name(column.id) for column in node.fields)
-        outer = "OUTER " if node.outer else ""
-        view = f"LATERAL VIEW {outer}{self._scalar(node.generator)} g AS {made}"
+        view = generate_sql(self._scalar(node.generator), node.fields, outer=node.outer)
         return f"SELECT {_listed(node.columns)} FROM {self.names[node.child]} {view}"
+
+
+def expand_sql(
+    projections: Sequence[Sequence[s.Scalar]],
+    fields: Sequence[s.Column],
+    write: Callable[[s.Scalar], str],
+) -> str:
+    """Write what makes a row for every projection, to stand after FROM, as a table ``e``."""
+    names = [column_name(column.id) for column in fields]
+    structs = []
+    for projection in projections:
+        values = [
+            f"'{name}', {_typed(write(value), value, column)}"
+            for name, value, column in zip(names, projection, fields, strict=True)
+        ]
+        structs.append(f"named_struct({', '.join(values)})")
+    return f"LATERAL VIEW inline(array({', '.join(structs)})) e AS {', '.join(names)}"
+
+
+def generate_sql(generator: str, fields: Sequence[s.Column], *, outer: bool) -> str:
+    """Write what makes rows by a generator, to stand after FROM, as a table ``g``."""
+    made = ", ".join(column_name(column.id) for column in fields)
+    return f"LATERAL VIEW {'OUTER ' if outer else ''}{generator} g AS {made}"
+
+
+def _typed(text: str, value: s.Scalar, column: s.Column) -> str:
+    return text if value.type == column.type else f"CAST({text} AS {column.type})"
 
 
 def _not_ordinal(text: str, scalar: s.Scalar) -> str:

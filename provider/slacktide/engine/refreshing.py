@@ -134,7 +134,8 @@ class Refresh:
     ) -> dict[str, Outcome]:
         written: dict[str, Outcome] = {}
         for name, version in mirrors.items():
-            program = mirror_program(name, world.sources[name].schema)
+            source = world.sources[name]
+            program = mirror_program(name, source.schema, source.arguments.get("key") or ())
             written[name] = executor.run(
                 Task(name, program, start={}, end={name: version}, scopes={})
             )

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from slacktide.algebra.relation import Aggregate
-from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild
+from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild, scopes
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
-from slacktide.optimizer.states import chain_of
-from slacktide.program.operator import Program, ReadSnapshot, ReadState, Save
+from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
 
 LARGEST_SHARE = 0.1
 
@@ -58,12 +55,7 @@ def state_sources(view: ReadView) -> dict[str, tuple[str, ...]]:
     """The states that a maintained view keeps, and the sources that each is made of."""
     if view.relation is None or verdict(view):
         return {}
-    analysis = Maintainability(view.relation, view.conf)
-    return {
-        chain_of(rel, view.conf): sources(rel)
-        for rel in of_type(view.relation, Aggregate)
-        if analysis.obstacle(rel) is None
-    }
+    return scopes(Maintainability(view.relation, view.conf))
 
 
 def snapshot_sources(view: ReadView, policy: str) -> frozenset[str]:
@@ -160,12 +152,18 @@ def missing_state(program: Program, start: Versions, states: Mapping[str, Versio
         start: versions of the view's last answer.
         states: the versions of each state that exists, by chain id.
     """
-    needed = {state.chain for state in of_type(program, ReadState)}
+    needed = {read.chain for read in of_type(program, ReadState)}
+    needed |= {read.chain for read in of_type(program, ReadBag)}
     needed |= {save.chain for save in of_type(program, Save)}
-    for chain in sorted(needed):
+    for chain in sorted(filter(_is_state, needed)):
         versions = states.get(chain)
         if versions is None or any(
             version != start.get(source) for source, version in versions.items()
         ):
             return chain
     return ""
+
+
+def _is_state(chain: str) -> bool:
+    """Whether a chain is a state: an answer is there with its view, at the version of its start."""
+    return chain.startswith("states/")

@@ -1,7 +1,6 @@
 """From the relation of a view to the program of one run.
 
 A program either extends what exists (`maintain`), or builds answer and states anew (`rebuild`).
-What has no delta rule but stands on states alone is computed from these as batch, by `Evaluate`.
 """
 
 from __future__ import annotations
@@ -9,15 +8,19 @@ from __future__ import annotations
 from itertools import count
 
 from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Column
+from slacktide.algebra.tree import sources
 from slacktide.algebra.types import DataType
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import InvariantError
-from slacktide.optimizer.maintainability import Maintainability, reads
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.recomputed import Recomputed, recomputed
+from slacktide.optimizer.rule import Kept, Near
 from slacktide.optimizer.rules import RULES
-from slacktide.optimizer.states import AggregateState, state_of
+from slacktide.optimizer.states import AggregateState, bag_chain, state_of
 from slacktide.program import operator as o
-from slacktide.program.multiplicity import is_plain
+from slacktide.program.multiplicity import is_plain, is_rowable
 from slacktide.program.operator import Moment, Operator, Program, Step
 
 _BY_NODE = {rule.node: rule for rule in RULES}
@@ -27,22 +30,30 @@ class Derivation:
     """Derives one program; the context that delta rules see.
 
     Args:
+        view: name of the view, whose answer is the result of its root.
         analysis: of the view's relation.
         changed: names of the sources that have changes in this run.
         rebuilds: build states anew from the sources instead of extending them.
+
+    Attributes:
+        scopes: the sources that each state which the program writes is made of.
     """
 
     def __init__(
-        self, analysis: Maintainability, *, changed: frozenset[str], rebuilds: bool
+        self, view: str, analysis: Maintainability, *, changed: frozenset[str], rebuilds: bool
     ) -> None:
         self.rebuilds = rebuilds
+        self.scopes: dict[str, tuple[str, ...]] = {}
+        self._view = view
         self._analysis = analysis
         self._changed = changed
         highest = max((column.id for column in of_type(analysis.root, Column)), default=0)
         self._ids = count(highest + 1)
         self._states: dict[r.Aggregate, AggregateState] = {}
+        self._recomputed: dict[r.Rel, Recomputed] = {}
+        self._distinct: dict[tuple[r.Rel, tuple[s.Scalar, ...]], r.Aggregate] = {}
         self._deltas: dict[r.Rel, Operator | None] = {}
-        self._moments: dict[tuple[r.Rel, Moment], Operator] = {}
+        self._moments: dict[tuple[r.Rel, Moment, Near | None], Operator] = {}
         self._saves: dict[str, o.Save] = {}
 
     def has_changed(self, source: str) -> bool:
@@ -55,61 +66,91 @@ class Derivation:
             self._states[rel] = state_of(rel, self._fresh, self._analysis.conf)
         return self._states[rel]
 
-    def save(self, chain: str, child: Operator, *, is_base: bool) -> None:
-        """Have this run write a state, once."""
-        self._saves.setdefault(chain, o.Save(chain, child, is_base))
+    def recomputed(self, rel: r.Aggregate | r.Window | r.Limit) -> Recomputed:
+        """How an operator is recomputed, the same at every call."""
+        if rel not in self._recomputed:
+            self._recomputed[rel] = recomputed(rel, self._fresh)
+        return self._recomputed[rel]
+
+    def distinct(self, rel: r.Rel, keys: tuple[s.Scalar, ...]) -> r.Aggregate:
+        """The distinct keys of a relation, the same at every call."""
+        if (rel, keys) not in self._distinct:
+            columns = [Column(next(self._ids), "key", key.type, key.nullable) for key in keys]
+            assigned = tuple(map(s.Assignment, columns, keys))
+            self._distinct[rel, keys] = r.Aggregate(rel, assigned, ())
+        return self._distinct[rel, keys]
+
+    def save(self, rel: r.Rel, chain: str, child: Operator) -> None:
+        """Have this run write to a state, once: a segment, or a base when it builds anew."""
+        if chain not in self._saves:
+            leading = tuple(column.id for column in child.columns[:1])
+            order = leading if self.rebuilds else ()
+            self._saves[chain] = o.Save(chain, child, self.rebuilds, order)
+            self.scopes[chain] = sources(rel)
+
+    def keep(self, rel: r.Rel, *, whole: bool) -> Kept:
+        """Have this run write the change of a relation to a bag that is kept; or all of it.
+
+        What is wanted whole, and follows from states, is not kept once more.
+        """
+        if whole and self._analysis.is_state_backed(rel):
+            now = self.at(rel, "after")
+            return Kept(now, self.delta(rel) or now)
+        chain = bag_chain(rel, self._analysis.conf)
+        saved = o.ReadSaved(chain, rel.columns, is_bag=True)
+        if self.rebuilds:
+            self.save(rel, chain, _consolidated(self.at(rel, "after")))
+            return Kept(saved, saved)
+        change = self.delta(rel)
+        if change is None:
+            raise InvariantError("a relation that cannot have changed is not kept anew")
+        self.save(rel, chain, _consolidated(change))
+        return Kept(o.Add((o.ReadBag(chain, rel.columns), saved), rel.columns), saved)
+
+    def result(self, rel: r.Rel) -> Operator:
+        """The stored result of an operator that is recomputed, as of the start of this run."""
+        return o.ReadBag(self._result_chain(rel), rel.columns)
+
+    def keep_result(self, rel: r.Rel, rows: Operator) -> Operator:
+        """Have this run write what a result changed by, or all of it; the root is the answer."""
+        if rel == self._analysis.root:
+            return rows
+        chain = self._result_chain(rel)
+        self.save(rel, chain, rows if self.rebuilds else _consolidated(rows))
+        return o.ReadSaved(chain, rel.columns, is_bag=True)
 
     def delta(self, rel: r.Rel) -> Operator | None:
         """The change of a relation in this run; None where it cannot have changed."""
         if rel not in self._deltas:
             rule = _BY_NODE.get(type(rel))
-            if rule is None and not isinstance(rel, r.Values):
+            if rule is None and not isinstance(rel, r.Values | r.Range):
                 raise InvariantError(f"no rule gives the change of {rel.tag}")
             self._deltas[rel] = None if rule is None else rule.delta(rel, self)
         return self._deltas[rel]
 
-    def at(self, rel: r.Rel, moment: Moment) -> Operator:
-        """A relation at the start or the end of this run."""
-        key = (rel, moment)
+    def at(self, rel: r.Rel, moment: Moment, near: Near | None = None) -> Operator:
+        """A relation at the start or the end of this run, at least the rows that are asked for."""
+        key = (rel, moment, near)
         if key not in self._moments:
-            rule = None if self._needs_batch(rel) else _BY_NODE.get(type(rel))
-            self._moments[key] = rule.at(rel, moment, self) if rule else self._batch(rel, moment)
+            rule = _BY_NODE.get(type(rel))
+            self._moments[key] = rule.at(rel, moment, self, near) if rule else o.Evaluate(rel, ())
         return self._moments[key]
 
     def steps(self, last: Step) -> tuple[Step, ...]:
         """The writes of states, those that others read first, then the last step."""
         return (*self._saves.values(), last)
 
-    def _needs_batch(self, rel: r.Rel) -> bool:
-        return self._analysis.obstacle(rel) is not None
-
-    def _batch(self, rel: r.Rel, moment: Moment) -> Operator:
-        """The relation as batch over the nearest relations below it that are maintained."""
-        boundary = self._boundary(rel)
-        scans = {
-            below.digest: r.Scan(f"input{number}", o.by_id(below.columns))
-            for number, below in enumerate(boundary)
-        }
-        fed = tuple(
-            o.Input(f"input{number}", self.at(below, moment))
-            for number, below in enumerate(boundary)
-        )
-        return o.Evaluate(graft(rel, scans), fed)
-
-    def _boundary(self, rel: r.Rel) -> list[r.Rel]:
-        """The nearest maintained relations below, those inside scalar subqueries too."""
-        found: dict[r.Rel, None] = {}
-        stack = list(reads(rel))
-        while stack:
-            below = stack.pop()
-            if self._needs_batch(below):
-                stack.extend(reads(below))
-            elif not isinstance(below, r.Values):
-                found[below] = None
-        return list(found)
+    def _result_chain(self, rel: r.Rel) -> str:
+        if rel == self._analysis.root:
+            return f"views/{self._view}"
+        return bag_chain(rel, self._analysis.conf)
 
     def _fresh(self, name: str, data_type: DataType) -> Column:
         return Column(next(self._ids), name, data_type, nullable=False)
+
+
+def _consolidated(rows: Operator) -> Operator:
+    return rows if isinstance(rows, o.Consolidate) else o.Consolidate(rows)
 
 
 def maintain(view: str, analysis: Maintainability, changed: frozenset[str]) -> Program:
@@ -117,25 +158,41 @@ def maintain(view: str, analysis: Maintainability, changed: frozenset[str]) -> P
 
     Only for a relation whose `Maintainability.verdict` is empty.
     """
-    derivation = Derivation(analysis, changed=changed, rebuilds=False)
+    derivation = Derivation(view, analysis, changed=changed, rebuilds=False)
     root = analysis.root
-    if analysis.obstacle(root) is None:
-        change = derivation.delta(root)
-        if change is None:  # the optimiser has removed what changed, as behind WHERE false
-            change = o.Evaluate(r.Values(root.columns, ()), ())
-        return Program(derivation.steps(o.Publish(view, o.Consolidate(change), is_base=False)))
-    answer = derivation.at(root, "after")
-    return Program(derivation.steps(o.Publish(view, answer, is_base=True)))
+    change = derivation.delta(root)
+    if change is None:  # the optimiser has removed what changed, as behind WHERE false
+        change = o.Evaluate(r.Values(root.columns, ()), ())
+    publish = o.Publish(view, _consolidated(change), is_base=False)
+    return Program(derivation.steps(publish))
 
 
 def rebuild(view: str, analysis: Maintainability) -> Program:
     """Give the program that computes states and answer from the sources."""
+    derivation, answer = _anew(view, analysis)
+    return Program(derivation.steps(o.Publish(view, _as_rows(answer), is_base=True)))
+
+
+def scopes(analysis: Maintainability) -> dict[str, tuple[str, ...]]:
+    """The states that a maintained view keeps, and the sources that each is made of."""
+    derivation, _ = _anew("", analysis)
+    return derivation.scopes
+
+
+def _anew(view: str, analysis: Maintainability) -> tuple[Derivation, Operator]:
     everything = frozenset(scan.source for scan in of_type(analysis.root, r.Scan))
-    derivation = Derivation(analysis, changed=everything, rebuilds=True)
-    answer = derivation.at(analysis.root, "after")
-    if not is_plain(answer):  # a base is read as it is: a row that came and went is not in it
-        answer = o.Consolidate(answer)
-    return Program(derivation.steps(o.Publish(view, answer, is_base=True)))
+    derivation = Derivation(view, analysis, changed=everything, rebuilds=True)
+    return derivation, derivation.at(analysis.root, "after")
+
+
+def _as_rows(answer: Operator) -> Operator:
+    """A base is read as it is: a row that came and went is not in it."""
+    if is_plain(answer):
+        return answer
+    if is_rowable(answer):
+        scan = r.Scan(o.INPUTS[0], o.by_id(answer.columns))
+        return o.Evaluate(scan, (o.Input(o.INPUTS[0], answer),))
+    return _consolidated(answer)
 
 
 def evaluate(view: str, relation: r.Rel) -> Program:

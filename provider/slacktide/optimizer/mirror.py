@@ -28,8 +28,16 @@ def is_due(mirrored_rows: int | None, rows_since: int) -> bool:
     return mirrored_rows is None or rows_since > LARGEST_BACKLOG * mirrored_rows
 
 
-def mirror_program(source: str, schema: Sequence[Mapping[str, Any]]) -> Program:
-    """Give the program that writes the current rows of a source as the new base of its mirror."""
+def mirror_program(
+    source: str, schema: Sequence[Mapping[str, Any]], key: Sequence[str] = ()
+) -> Program:
+    """Give the program that writes the current rows of a source as the new base of its mirror.
+
+    Args:
+        source: its name.
+        schema: its columns.
+        key: names of the columns by which rows are found, and so sorted; the first one without any.
+    """
     columns = tuple(
         Column(i, field["name"], field["type"], bool(field["nullable"]))
         for i, field in enumerate(schema)
@@ -38,4 +46,5 @@ def mirror_program(source: str, schema: Sequence[Mapping[str, Any]]) -> Program:
         Scan("input0", o.by_id(columns)),
         (o.Input("input0", o.ReadSnapshot(source, columns, "after")),),
     )
-    return Program((o.Save(f"sources/{source}", rows, is_base=True),))
+    order = tuple(c.id for name in key for c in columns if c.name == name)[:1] or (0,)
+    return Program((o.Save(f"sources/{source}", rows, is_base=True, order=order),))

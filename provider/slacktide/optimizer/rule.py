@@ -2,15 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
+from slacktide.algebra.tree import references, substitute
+from slacktide.optimizer.recomputed import Recomputed
 from slacktide.optimizer.states import AggregateState
-from slacktide.program.operator import Add, Moment, Operator
+from slacktide.program.operator import Add, Moment, Operator, Pair
+from slacktide.program.origin import origin_of
 
 R = TypeVar("R", bound=r.Relation)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The only rows that the reader of a relation cares for: more may be given, never fewer.
+
+    Attributes:
+        by: a small operator.
+        pairs: expressions over the relation, and what they must equal in some row of `by`.
+    """
+
+    by: Operator
+    pairs: tuple[Pair, ...]
+
+    def over(self, columns: r.Columns) -> Near | None:
+        """What it says of a relation with only these columns."""
+        ids = frozenset(column.id for column in columns)
+        kept = tuple(pair for pair in self.pairs if references(pair.own) <= ids)
+        return Near(self.by, kept) if kept else None
+
+    def through(self, assignments: Iterable[s.Assignment]) -> Near:
+        """What it says of the relation from which columns were computed."""
+        values = {item.column.id: item.value for item in assignments}
+        return Near(
+            self.by, tuple(Pair(substitute(pair.own, values), pair.other) for pair in self.pairs)
+        )
+
+
+def bounded_by(change: Operator, pairs: Iterable[tuple[s.Scalar, s.Scalar]]) -> Near | None:
+    """What a join with a change needs of its other side.
+
+    Args:
+        change: of one side.
+        pairs: for each equality, the expression over the other side and the one over the change.
+    """
+    found = list(pairs)
+    source = origin_of(change, [other for _, other in found]) if found else None
+    if source is None:
+        return None
+    owns = (own for own, _ in found)
+    return Near(source.by, tuple(map(Pair, owns, source.keys)))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A bag that is kept from run to run: all of it as of the end of this run, and its change."""
+
+    after: Operator
+    change: Operator
 
 
 class Context(Protocol):
@@ -19,17 +72,35 @@ class Context(Protocol):
     def delta(self, rel: r.Rel) -> Operator | None:
         """The change of a relation in this run as a bag; None where it cannot have changed."""
 
-    def at(self, rel: r.Rel, moment: Moment) -> Operator:
+    def at(self, rel: r.Rel, moment: Moment, near: Near | None = None) -> Operator:
         """A relation at the start or the end of this run, as a bag."""
 
     def state(self, rel: r.Aggregate) -> AggregateState:
         """The layout of the state of an aggregate, the same at every call."""
 
+    def recomputed(self, rel: r.Aggregate | r.Window | r.Limit) -> Recomputed:
+        """How an operator is recomputed, the same at every call."""
+
+    def distinct(self, rel: r.Rel, keys: tuple[s.Scalar, ...]) -> r.Aggregate:
+        """The distinct keys of a relation, the same at every call."""
+
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""
 
-    def save(self, chain: str, child: Operator, *, is_base: bool) -> None:
-        """Have this run write a state; later operators read it by `ReadSaved`."""
+    def save(self, rel: r.Aggregate, chain: str, child: Operator) -> None:
+        """Have this run write the state of an aggregate; others read it by `ReadSaved`."""
+
+    def keep(self, rel: r.Rel, *, whole: bool) -> Kept:
+        """Have this run write the change of a relation to a bag that is kept; or all of it.
+
+        What is wanted whole, and follows from states, is not kept once more.
+        """
+
+    def result(self, rel: r.Rel) -> Operator:
+        """The stored result of an operator that is recomputed, as of the start of this run."""
+
+    def keep_result(self, rel: r.Rel, rows: Operator) -> Operator:
+        """Have this run write what a result changed by; or all of it."""
 
     @property
     def rebuilds(self) -> bool:
@@ -46,7 +117,7 @@ class DeltaRule(Generic[R]):
         identity: the rule as one line of algebra.
         source: where the identity comes from.
         delta: gives the change of the relation, or None for no change.
-        at: gives the relation at a moment.
+        at: gives the relation at a moment, at least the rows that are asked for.
     """
 
     name: str
@@ -54,7 +125,7 @@ class DeltaRule(Generic[R]):
     identity: str
     source: str
     delta: Callable[[R, Context], Operator | None]
-    at: Callable[[R, Moment, Context], Operator]
+    at: Callable[[R, Moment, Context, Near | None], Operator]
 
 
 def add(terms: list[Operator], columns: r.Columns) -> Operator | None:

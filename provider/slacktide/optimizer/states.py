@@ -127,6 +127,12 @@ def chain_of(rel: r.Aggregate, conf: Settings = _DEFAULTS) -> str:
     return f"states/{meaning.hex()}"
 
 
+def bag_chain(rel: r.Rel, conf: Settings = _DEFAULTS) -> str:
+    """The id of the state that holds the rows of a relation as a counted bag."""
+    meaning = digest_of("bag", canonical(rel), tuple(sorted(conf.items())))
+    return f"states/{meaning.hex()}"
+
+
 def _rest(column: Column) -> tuple[str, DataType, bool]:
     return column.name, column.type, column.nullable
 

@@ -13,11 +13,12 @@ from typing import ClassVar
 from typing import Literal as OneOf
 
 from slacktide.algebra.relation import Columns, Rel, Relation
-from slacktide.algebra.scalar import Assignment, Column, Scalar
+from slacktide.algebra.scalar import Assignment, Call, Column, Reference, Scalar
 from slacktide.common.node import Node
 from slacktide.errors import InvariantError
 
 MULTIPLICITY = "__m"
+INPUTS = ("input0", "input1")
 Moment = OneOf["before", "after"]
 Additive = OneOf["count", "sum"]
 
@@ -154,6 +155,53 @@ class JoinBags(Operator):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SemiBags(Operator):
+    """The rows of `left` that some row of `right` meets, or with `negated` none.
+
+    A row of `right` counts when its multiplicities do not add up to zero: in a snapshot the rows
+    that are there, in a change those that differ. Rows of `left` keep their multiplicities.
+    """
+
+    tag: ClassVar[str] = "semi_bags"
+    left: Operator
+    right: Operator
+    condition: Scalar | None
+    negated: bool
+
+    def derive(self) -> Columns:
+        return self.left.columns
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ExpandBag(Operator):
+    """Each row once for every projection, with its multiplicity."""
+
+    tag: ClassVar[str] = "expand_bag"
+    child: Operator
+    projections: tuple[tuple[Scalar, ...], ...]
+    fields: Columns
+
+    def derive(self) -> Columns:
+        return self.fields
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GenerateBag(Operator):
+    """Each row with every row that a generator makes of it, with its multiplicity."""
+
+    tag: ClassVar[str] = "generate_bag"
+    child: Operator
+    generator: Call
+    outer: bool
+    kept: tuple[Reference, ...]
+    fields: Columns
+
+    def derive(self) -> Columns:
+        by_id = {column.id: column for column in self.child.columns}
+        return tuple(by_id[kept.column] for kept in self.kept) + self.fields
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Add(Operator):
     """The sum of relations of one form: their rows one after another, columns by position."""
 
@@ -251,19 +299,31 @@ class Combine(Operator):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Pair(Node):
+    """A key of one operator and the key of another that it is compared with."""
+
+    tag: ClassVar[str] = "pair"
+    own: Scalar
+    other: Scalar
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Touched(Operator):
-    """The partial aggregates of `child` whose group occurs in `by`; NULL keys match NULL."""
+    """The rows of `child` whose keys occur in `by`, in the form of `child`; NULL matches NULL.
+
+    Rows of `by` count whatever their multiplicities add up to: a key that came and went is touched.
+    """
 
     tag: ClassVar[str] = "touched"
     child: Operator
     by: Operator
-    keys: Columns
+    keys: tuple[Pair, ...]
 
     def derive(self) -> Columns:
         return self.child.columns
 
     def derive_form(self) -> bool:
-        return True
+        return self.child.is_state
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -325,12 +385,17 @@ class Batch(Operator):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Save(Node):
-    """Write a bag or partial aggregates to a chain: a new segment, or a new base."""
+    """Write a bag or partial aggregates to a chain: a new segment, or a new base.
+
+    `order` is the layout of a base: ids of columns of the child, by which its rows lie sorted, so
+    that a reader who knows which keys it wants skips the rest.
+    """
 
     tag: ClassVar[str] = "save"
     chain: str
     child: Operator
     is_base: bool
+    order: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -367,12 +432,16 @@ CLASSES: tuple[type[Node], ...] = (
     Select,
     Map,
     JoinBags,
+    SemiBags,
+    ExpandBag,
+    GenerateBag,
     Add,
     Negate,
     Consolidate,
     Partial,
     Summarise,
     Combine,
+    Pair,
     Touched,
     Finish,
     Input,
@@ -396,4 +465,4 @@ def operator_inputs(operator: Operator) -> tuple[Operator, ...]:
     return tuple(found)
 
 
-__all__ = ["CLASSES", "MULTIPLICITY", "Moment", "Operator", "Program", "Relation", "Step"]
+__all__ = ["CLASSES", "INPUTS", "MULTIPLICITY", "Moment", "Operator", "Program", "Relation", "Step"]

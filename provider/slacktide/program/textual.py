@@ -60,7 +60,8 @@ def _step(step: o.Step) -> str:
     form = "base" if step.is_base else "segment"
     match step:
         case o.Save():
-            return f"save {form} {step.chain}"
+            order = f" by={[*step.order]}" if step.order else ""
+            return f"save {form} {step.chain}{order}"
         case o.Publish():
             return f"publish {form} {step.view}"
 
@@ -104,6 +105,32 @@ def _finish(operator: o.Finish, pen: Pen) -> str:
     return f"{form}count=#{operator.count} {pen.assignments(operator.outputs)}"
 
 
+def _touched(operator: o.Touched, _: Pen) -> str:
+    own, other = Pen(list(operator.child.columns)), Pen(list(operator.by.columns))
+    pairs = [f"{own.scalar(pair.own)} <=> {other.scalar(pair.other)}" for pair in operator.keys]
+    return f"key=[{', '.join(pairs)}]"
+
+
+def _semi(operator: o.SemiBags, pen: Pen) -> str:
+    form = "anti " if operator.negated else ""
+    return f"{form}on {pen.scalar(operator.condition)}" if operator.condition else form
+
+
+def _expand(operator: o.ExpandBag, pen: Pen) -> str:
+    rows = ", ".join(
+        f"[{', '.join(pen.scalar(value) for value in projection)}]"
+        for projection in operator.projections
+    )
+    return f"{spell_columns(operator.fields)} {rows}"
+
+
+def _generate(operator: o.GenerateBag, pen: Pen) -> str:
+    kept = ", ".join(f"#{reference.column}" for reference in operator.kept)
+    form = "outer " if operator.outer else ""
+    made = f"{pen.scalar(operator.generator)} {spell_columns(operator.fields)}"
+    return f"{form}keep=[{kept}] {made}"
+
+
 def _ids(columns: Columns) -> str:
     return f"key=[{', '.join(f'#{column.id}' for column in columns)}]"
 
@@ -122,7 +149,10 @@ _HEADS: Final[Mapping[type[o.Operator], Callable[[Any, Pen], str]]] = {
     o.Add: lambda node, _: spell_columns(node.fields),
     o.Summarise: _summarise,
     o.Combine: lambda node, _: _ids(node.keys),
-    o.Touched: lambda node, _: _ids(node.keys),
+    o.Touched: _touched,
+    o.SemiBags: _semi,
+    o.ExpandBag: _expand,
+    o.GenerateBag: _generate,
     o.Finish: _finish,
     o.Batch: lambda node, _: f"{node.view} {spell_columns(node.fields)}",
 }

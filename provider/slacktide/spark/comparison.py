@@ -93,7 +93,7 @@ class Comparison:
     def _batch(self, tables: Tables, query: Query, now: datetime | None) -> DataFrame:
         register_functions(self._session, self._world.functions.values())
         for source in query.sources:
-            tables.alias(source, tables.rows(source))
+            tables.alias(source, tables.rows(source, "after"))
         return query_frame(self._session, query.sql, query.views, now)
 
     def differences(
@@ -165,7 +165,9 @@ class Comparison:
         )
 
     def _ranked_sql(self, cut: Cut, tables: Tables) -> str:
-        scanned = {scan.source: tables.rows(scan.source) for scan in of_type(cut.ranked, Scan)}
+        scanned = {
+            scan.source: tables.rows(scan.source, "after") for scan in of_type(cut.ranked, Scan)
+        }
         *shown, rank = [cut.ranked.columns[i] for i in range(len(self._view.outputs))] + [
             cut.ranked.columns[-1]
         ]

@@ -7,20 +7,30 @@ Columns are named by id (``c12``), so that no two sides of a join collide; the m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from slacktide.algebra.equalities import take_apart
 from slacktide.algebra.relation import Columns
-from slacktide.algebra.scalar import Assignment, Column, Scalar
-from slacktide.algebra.sql import column_name, quoted, relation_sql, scalar_sql
+from slacktide.algebra.scalar import Assignment, Column, Reference, Scalar
+from slacktide.algebra.sql import (
+    column_name,
+    expand_sql,
+    generate_sql,
+    quoted,
+    relation_sql,
+    scalar_sql,
+)
 from slacktide.algebra.types import DataType, decimal_of
 from slacktide.common.node import Node
 from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError
 from slacktide.program import operator as o
-from slacktide.program.multiplicity import is_plain, is_unit
+from slacktide.program.multiplicity import is_plain, is_rowable, is_unit
 from slacktide.program.operator import Operator, operator_inputs
+from slacktide.program.origin import is_small, origin_of
 from slacktide.spark.bags import consolidate_sql, rows_sql
+from slacktide.spark.ranges import LARGE_ROWS, KeyRanges, has_ranges
 
 _MINUS_DIGITS = 34
 
@@ -34,8 +44,14 @@ class Leaves(Protocol):
     def snapshot(self, source: str, moment: o.Moment) -> str:
         """The same, as of a moment."""
 
-    def rows(self, source: str) -> str:
-        """A table with the source's columns alone: its rows at the end of the run."""
+    def rows_behind(self, operator: Operator) -> int:
+        """How many rows of snapshots and of what is stored an operator reads, at least."""
+
+    def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
+        """The ranges in which keys of a small operator lie; None where they are too many."""
+
+    def rows(self, source: str, moment: o.Moment) -> str:
+        """A table with the source's columns alone: its rows as of a moment."""
 
     def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of a chain at the start of the run: ``c0``, ``c1``, … and ``__m`` in a bag."""
@@ -52,14 +68,25 @@ def step_sql(root: Operator, leaves: Leaves) -> str:
 
     The columns are followed by ``__m`` in the bag form.
     """
+    compiler = _compiled(root, leaves)
+    outputs = [_stored(column, i) for i, column in enumerate(root.columns)]
+    return compiler.text(_select(outputs, compiler.names[root], is_state=root.is_state))
+
+
+def keys_sql(root: Operator, keys: Sequence[Scalar], leaves: Leaves, most: int) -> str:
+    """Give the SQL text for the distinct values of some keys over an operator, at most so many."""
+    compiler = _compiled(root, leaves)
+    outputs = ", ".join(f"{_scalar(key)} AS k{i}" for i, key in enumerate(keys))
+    return compiler.text(f"SELECT DISTINCT {outputs} FROM {compiler.names[root]} LIMIT {most}")
+
+
+def _compiled(root: Operator, leaves: Leaves) -> _Compiler:
     operators = [node for node in postorder(root) if isinstance(node, Operator)]
     uses = Counter(below for operator in operators for below in operator_inputs(operator))
     compiler = _Compiler(leaves)
     for operator in operators:
         compiler.define(operator, is_shared=uses[operator] > 1)
-    outputs = [_stored(column, i) for i, column in enumerate(root.columns)]
-    body = _select(outputs, compiler.names[root], is_state=root.is_state)
-    return f"WITH {', '.join(compiler.tables)}\n{body}" if compiler.tables else body
+    return compiler
 
 
 def stored_type(data_type: DataType) -> DataType:
@@ -114,6 +141,31 @@ class _Compiler:
         self.names[operator] = table
         self.tables.append(f"{table} AS (\n{body}\n)")
 
+    def text(self, body: str) -> str:
+        """A query together with the tables that it names."""
+        return f"WITH {', '.join(self.tables)}\n{body}" if self.tables else body
+
+    def bounded(self, big: Operator, small: Operator, pairs: Sequence[o.Pair]) -> str:
+        """The rows of an operator, or those alone that a small one's keys can meet.
+
+        Args:
+            big: what may be large.
+            small: what bounds it, itself or by something inside.
+            pairs: keys of the one and of the other.
+        """
+        pairs = [pair for pair in pairs if _is_ranged(pair)]
+        source = origin_of(small, [pair.other for pair in pairs]) if pairs else None
+        if source is None or is_small(big) or self._leaves.rows_behind(big) < LARGE_ROWS:
+            return self.names[big]
+        found = self._leaves.keys(source.by, source.keys)
+        if found is None:
+            return self.names[big]
+        tests = [
+            ranges.predicate(_scalar(pair.own), pair.own.type, null_safe=True)
+            for pair, ranges in zip(pairs, found, strict=True)
+        ]
+        return f"(SELECT * FROM {self.names[big]} WHERE {' AND '.join(tests)})"
+
     def _body(self, operator: Operator) -> str:
         rule = _RULES.get(type(operator))
         if rule is None:
@@ -152,7 +204,11 @@ class _Compiler:
     def join(self, operator: o.JoinBags) -> str:
         condition = "true" if operator.condition is None else _scalar(operator.condition)
         outputs = [*_names(operator.columns), "l.__m * r.__m AS __m"]
-        left, right = self.names[operator.left], self.names[operator.right]
+        parts = take_apart(operator.condition, operator.left.columns, operator.right.columns)
+        across = [o.Pair(equal.left, equal.right) for equal in parts.equalities]
+        back = [o.Pair(equal.right, equal.left) for equal in parts.equalities]
+        left = self.bounded(operator.left, operator.right, across)
+        right = self.bounded(operator.right, operator.left, back)
         return f"SELECT {', '.join(outputs)} FROM {left} l JOIN {right} r ON {condition}"
 
     def add(self, operator: o.Add) -> str:
@@ -197,10 +253,46 @@ class _Compiler:
         return f"SELECT {', '.join([*keys, *sums])} FROM {self.names[operator.child]}{_group(keys)}"
 
     def touched(self, operator: o.Touched) -> str:
-        equal = " AND ".join(f"t.{name(key)} <=> b.{name(key)}" for key in operator.keys)
-        outputs = ", ".join(f"t.{column}" for column in _names(operator.columns))
-        child, by = self.names[operator.child], self.names[operator.by]
-        return f"SELECT {outputs} FROM {child} t LEFT SEMI JOIN {by} b ON {equal}"
+        equal = " AND ".join(
+            f"{scalar_sql(pair.own, _of('t'))} <=> {scalar_sql(pair.other, _of('b'))}"
+            for pair in operator.keys
+        )
+        listed = [f"t.{column}" for column in _names(operator.columns)]
+        outputs = listed if operator.is_state else [*listed, "t.__m"]
+        child, by = (
+            self.bounded(operator.child, operator.by, operator.keys),
+            self.names[operator.by],
+        )
+        where = f"{child} t LEFT SEMI JOIN {by} b ON {equal or 'true'}"
+        return f"SELECT {', '.join(outputs)} FROM {where}"
+
+    def semi(self, operator: o.SemiBags) -> str:
+        kind = "ANTI" if operator.negated else "SEMI"
+        condition = "true" if operator.condition is None else _scalar(operator.condition)
+        outputs = [f"l.{column}" for column in [*_names(operator.columns), o.MULTIPLICITY]]
+        left, right = self.names[operator.left], self._occurring(operator.right)
+        return (
+            f"SELECT {', '.join(outputs)} FROM {left} l LEFT {kind} JOIN ({right}) r ON {condition}"
+        )
+
+    def _occurring(self, operator: Operator) -> str:
+        """The rows of a bag whose multiplicities do not add up to zero, as often as may be."""
+        if is_rowable(operator):
+            return self._rows(operator)
+        types = [(name(column), column.type) for column in operator.columns]
+        return consolidate_sql(self.names[operator], types)
+
+    def expand(self, operator: o.ExpandBag) -> str:
+        made = [f"e.{column}" for column in _names(operator.fields)]
+        view = expand_sql(operator.projections, operator.fields, _scalar)
+        child = self.names[operator.child]
+        return f"SELECT {', '.join([*made, o.MULTIPLICITY])} FROM {child} {view}"
+
+    def generate(self, operator: o.GenerateBag) -> str:
+        view = generate_sql(_scalar(operator.generator), operator.fields, outer=operator.outer)
+        return _select(
+            _names(operator.columns), self.names[operator.child], is_state=False, rest=f" {view}"
+        )
 
     def finish(self, operator: o.Finish) -> str:
         outputs = [*_assigned(operator.outputs), "1L AS __m"]
@@ -218,14 +310,48 @@ class _Compiler:
         return f"SELECT {outputs} FROM ({relation_sql(operator.query, tables)})"
 
     def _rows(self, operator: Operator) -> str:
-        if isinstance(operator, o.ReadSnapshot) and operator.moment == "after":
-            outputs = [f"{quoted(column.name)} AS {name(column)}" for column in operator.fields]
-            table = self._leaves.rows(operator.source)
-            return f"SELECT {', '.join(outputs) or '1'} FROM {table}"
-        table = self.names[operator]
+        """Plain rows: those that a source has, and what is linear over them, are not grouped."""
         if is_plain(operator):
-            return f"SELECT {', '.join(_names(operator.columns)) or '1'} FROM {table}"
-        return rows_sql(table, [(name(column), column.type) for column in operator.columns])
+            names = ", ".join(_names(operator.columns)) or "1"
+            return f"SELECT {names} FROM {self.names[operator]}"
+        if not is_rowable(operator):
+            types = [(name(column), column.type) for column in operator.columns]
+            return rows_sql(self.names[operator], types)
+        match operator:
+            case o.ReadSnapshot():
+                outputs = [f"{quoted(column.name)} AS {name(column)}" for column in operator.fields]
+                table = self._leaves.rows(operator.source, operator.moment)
+                return f"SELECT {', '.join(outputs) or '1'} FROM {table}"
+            case o.Add():
+                return "\nUNION ALL\n".join(
+                    f"SELECT {_renamed(child, operator)} FROM ({self._rows(child)})"
+                    for child in operator.children
+                )
+            case _:
+                return self._linear_rows(operator)
+
+    def _linear_rows(self, operator: Operator) -> str:
+        """The text of a linear operator over plain rows, each with multiplicity one."""
+        inner = _Compiler(self._leaves)
+        inner.names = dict(self.names)
+        below = operator_inputs(operator)
+        for child in below[:1] if isinstance(operator, o.SemiBags) else below:
+            inner.names[child] = f"(SELECT *, 1L AS __m FROM ({self._rows(child)}))"
+        names = ", ".join(_names(operator.columns)) or "1"
+        return f"SELECT {names} FROM ({inner._body(operator)})"
+
+
+def _is_ranged(pair: o.Pair) -> bool:
+    return isinstance(pair.own, Reference) and has_ranges(pair.own.type)
+
+
+def _renamed(child: Operator, operator: o.Add) -> str:
+    pairs = zip(child.columns, operator.fields, strict=True)
+    return ", ".join(f"{name(own)} AS {name(column)}" for own, column in pairs) or "1"
+
+
+def _of(alias: str) -> Callable[[int], str]:
+    return lambda column: f"{alias}.{column_name(column)}"
 
 
 _RULES: dict[type[Operator], Callable[[_Compiler, Any], str]] = {
@@ -238,6 +364,9 @@ _RULES: dict[type[Operator], Callable[[_Compiler, Any], str]] = {
     o.Select: _Compiler.select,
     o.Map: _Compiler.map,
     o.JoinBags: _Compiler.join,
+    o.SemiBags: _Compiler.semi,
+    o.ExpandBag: _Compiler.expand,
+    o.GenerateBag: _Compiler.generate,
     o.Add: _Compiler.add,
     o.Negate: _Compiler.negate,
     o.Consolidate: _Compiler.consolidate,

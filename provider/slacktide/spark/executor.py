@@ -6,20 +6,24 @@ computed twice. What is written becomes visible only by the commit of the engine
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slacktide.algebra.relation import Columns
-from slacktide.algebra.scalar import Column
+from slacktide.algebra.scalar import Column, Scalar
 from slacktide.algebra.types import is_groupable
 from slacktide.errors import ExecutionError, InvariantError
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
-from slacktide.spark.compile import step_sql
+from slacktide.spark.compile import keys_sql, step_sql
+from slacktide.spark.cost import Cost
 from slacktide.spark.failures import translated
 from slacktide.spark.functions import register_functions
-from slacktide.spark.metrics import Meter
+from slacktide.spark.metrics import Meter, described
 from slacktide.spark.query import query_frame
+from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut, has_ranges
+from slacktide.spark.small import MOST_ROWS, as_parquet, can_leave, taken
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import Outcome, Query, Task
 from slacktide.spark.working import working_session
@@ -27,6 +31,7 @@ from slacktide.store.address import parse_address
 from slacktide.store.record import Segment, StoredFile
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from slacktide.store.store import Store
@@ -74,6 +79,7 @@ class _TaskRun:
         self._session = working_session(executor._spark, task.query.conf if task.query else {})
         self._meter = executor._meter
         self._outcome = Outcome()
+        self._keys: dict[tuple[Operator, tuple[Scalar, ...]], list[KeyRanges] | None] = {}
         self._saved = {
             chain: segment for (chain, is_base), segment in executor._saved.items() if is_base
         }
@@ -100,7 +106,9 @@ class _TaskRun:
         shared = self._executor._saved
         key = (step.chain, step.is_base)
         if key not in shared:
-            shared[key] = self._write(step.child, step.chain, is_base=step.is_base)
+            shared[key] = self._write(
+                step.child, step.chain, is_base=step.is_base, order=step.order
+            )
         self._saved[step.chain] = shared[key]
         self._outcome.chains[step.chain] = (shared[key], step.is_base)
 
@@ -116,20 +124,59 @@ class _TaskRun:
         change = difference(chain, step.child.columns)
         outcome.changes = self._write(change, f"changes/{step.view}", is_base=False)
 
-    def _write(self, operator: Operator, chain: str, *, is_base: bool) -> Segment:
-        sql = step_sql(operator, self)
+    def _write(
+        self, operator: Operator, chain: str, *, is_base: bool, order: tuple[int, ...] = ()
+    ) -> Segment:
         relative = f"{chain}/{self._executor._attempt}/{'base' if is_base else 'segment'}"
-        target = parse_address(self._executor._store.path(relative)).spark
-        escaped = target.replace("\\", "\\\\").replace("'", "\\'")
         before = self._meter.mark()
+        with described(self._session, relative):
+            sql = step_sql(operator, self)
+            small = None if is_base else self._taken(operator, sql)
+            if small is None:
+                self._write_by_spark(_laid_out(operator, sql, order), relative)
+        cost = self._meter.cost(before, self._meter.mark(), self._tables.labels, target=relative)
+        if small is None:
+            files, rows = self._files_of(relative, cost)
+        else:
+            files, rows = self._write_taken(small, relative), small.num_rows
+            cost.writes, cost.rows_written = 1, rows
+            cost.bytes_written = sum(file.size for file in files)
+        self._outcome.cost.add(cost)
+        return Segment(
+            run=self._executor._attempt,
+            files=files,
+            rows=rows,
+            bytes=sum(file.size for file in files),
+            versions={source: self._task.end[source] for source in self._scope(chain)},
+        )
+
+    def _taken(self, operator: Operator, sql: str) -> pa.Table | None:
+        """The rows of a small change, which leave Spark; None where Spark is to write them."""
+        changed = self._tables.rows_changed()
+        if changed is None or changed > MOST_ROWS or not can_leave(operator.columns):
+            return None
+        return taken(self._session, sql)
+
+    def _write_taken(self, rows: pa.Table, relative: str) -> tuple[StoredFile, ...]:
+        if not rows.num_rows:
+            return ()
+        data = as_parquet(rows)
+        path = f"{relative}/part-00000.zstd.parquet"
+        self._executor._store.write_bytes(path, data)
+        return (StoredFile(path, len(data)),)
+
+    def _write_by_spark(self, sql: str, relative: str) -> None:
+        target = self._address(relative)
+        escaped = target.replace("\\", "\\\\").replace("'", "\\'")
         self._session.sql(
             f"INSERT OVERWRITE DIRECTORY '{escaped}' USING parquet"
             " OPTIONS ('compression'='zstd',"
-            f" 'mapreduce.fileoutputcommitter.marksuccessfuljobs'='false')\n{_gathered(operator, sql)}"
+            f" 'mapreduce.fileoutputcommitter.marksuccessfuljobs'='false')\n{sql}"
         )
-        after = self._meter.mark()
-        cost = self._meter.cost(before, after, self._tables.labels, target=relative)
-        self._outcome.cost.add(cost)
+
+    def _files_of(self, relative: str, cost: Cost) -> tuple[tuple[StoredFile, ...], int]:
+        """The files that Spark wrote and their rows, counted where Spark has not."""
+        target = self._address(relative)
         rows = cost.rows_written if cost.writes == 1 else self._session.read.parquet(target).count()
         files = self._written(relative, is_empty=not rows)
         if rows and not files:
@@ -138,13 +185,10 @@ class _TaskRun:
                 hint="a workspace must be at an address that every Spark worker and this machine "
                 "see alike",
             )
-        return Segment(
-            run=self._executor._attempt,
-            files=files,
-            rows=rows,
-            bytes=sum(file.size for file in files),
-            versions={source: self._task.end[source] for source in self._scope(chain)},
-        )
+        return files, rows
+
+    def _address(self, relative: str) -> str:
+        return parse_address(self._executor._store.path(relative)).spark
 
     def _written(self, relative: str, *, is_empty: bool) -> tuple[StoredFile, ...]:
         """What a write has left; Hadoop's own checksums go, and files without rows."""
@@ -157,6 +201,19 @@ class _TaskRun:
     def _scope(self, chain: str) -> tuple[str, ...]:
         return self._task.scopes.get(chain, tuple(self._task.end))
 
+    def rows_behind(self, operator: Operator) -> int:
+        """Leaf: how many rows of snapshots and of what is stored an operator reads, at least."""
+        return self._tables.rows_behind(operator)
+
+    def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
+        """Leaf: the ranges in which keys of a small operator lie; None where they are too many."""
+        known = (operator, tuple(keys))
+        if known not in self._keys:
+            table = self._session.sql(keys_sql(operator, keys, self, MOST_KEYS + 1)).toArrow()
+            few = table.num_rows <= MOST_KEYS
+            self._keys[known] = [cut(column) for column in table.columns] if few else None
+        return self._keys[known]
+
     def changes(self, source: str) -> str:
         """Leaf: the changes of a source."""
         return self._tables.changes(source)
@@ -165,9 +222,9 @@ class _TaskRun:
         """Leaf: a source as of a moment."""
         return self._tables.snapshot(source, moment)
 
-    def rows(self, source: str) -> str:
-        """Leaf: the rows of a source at the end of the run."""
-        return self._tables.rows(source)
+    def rows(self, source: str, moment: o.Moment) -> str:
+        """Leaf: the rows of a source as of a moment."""
+        return self._tables.rows(source, moment)
 
     def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """Leaf: a chain at the start of the run."""
@@ -184,7 +241,7 @@ class _TaskRun:
             raise InvariantError(f"{view} has no query")
         register_functions(self._session, self._executor._world.functions.values())
         for source in query.sources:
-            self._tables.alias(source, self._tables.rows(source))
+            self._tables.alias(source, self._tables.rows(source, "after"))
         frame = query_frame(self._session, query.sql, query.views, self._clock(query))
         names = [f"c{i}" for i in range(len(frame.columns))]
         return self._tables.register(frame.toDF(*names))
@@ -205,8 +262,16 @@ def _groups(column: Column) -> bool:
     return is_groupable(column.type)
 
 
-def _gathered(operator: Operator, sql: str) -> str:
-    """Let Spark even out the files where no grouping has done so."""
-    if isinstance(operator, o.Consolidate | o.Summarise):
-        return sql
-    return f"SELECT /*+ REBALANCE */ * FROM (\n{sql}\n)"
+def _laid_out(operator: Operator, sql: str, order: tuple[int, ...]) -> str:
+    """Let Spark even out the files where no grouping has done so, and sort them.
+
+    Rows that are spread by what they are sorted by lie in few files; those that grouping has spread
+    stay where they are, as each of these files is sorted too.
+    """
+    grouped = isinstance(operator, o.Consolidate | o.Summarise)
+    places = [i for i, column in enumerate(operator.columns) if column.id in order]
+    keys = ", ".join(f"c{i}" for i in places if has_ranges(operator.columns[i].type))
+    if not keys:
+        return sql if grouped else f"SELECT /*+ REBALANCE */ * FROM (\n{sql}\n)"
+    hint = "" if grouped else f"/*+ REPARTITION_BY_RANGE({keys}) */ "
+    return f"SELECT {hint}* FROM (\n{sql}\n) SORT BY {keys}"

@@ -7,6 +7,7 @@ UI. A metric that is missing is unknown (None), never an error.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _NANOSECONDS = 1e9
+_DESCRIPTION = "spark.job.description"
 _WRITE = "Execute InsertIntoHadoopFsRelationCommand"
 
 
@@ -49,18 +51,18 @@ class Meter:
             since: the mark before.
             until: the mark after.
             labels: what is read at an address, to name scans.
-            target: the end of a directory's address, where only what wrote to it counts: other
-                threads may use the same application.
+            target: what the executions were `described` as, where only these count: other threads
+                may use the same application.
         """
         cost = Cost()
         for number in range(since + 1, until + 1):
             found = self._sql.execution(number)
             if found.isEmpty():
                 continue
-            nodes = [*_each(self._sql.planGraph(number).allNodes())]
-            if target and not any(_writes_to(node, target) for node in nodes):
-                continue
             execution = found.get()
+            if target and str(execution.description()) != target:
+                continue
+            nodes = [*_each(self._sql.planGraph(number).allNodes())]
             cost.jobs += int(execution.jobs().size())
             for stage in _each(execution.stages().toSeq()):
                 self._add_stage(cost, stage)
@@ -93,8 +95,16 @@ class Meter:
                     cost.rows_written += written
 
 
-def _writes_to(node: Any, target: str) -> bool:
-    return str(node.name()).startswith(_WRITE) and f"{target}," in str(node.desc())
+@contextmanager
+def described(session: SparkSession, what: str) -> Iterator[None]:
+    """Let Spark know the executions of this thread by a description, for a while."""
+    context = session.sparkContext
+    before = context.getLocalProperty(_DESCRIPTION)
+    context.setLocalProperty(_DESCRIPTION, what)
+    try:
+        yield
+    finally:
+        context.setLocalProperty(_DESCRIPTION, before)  # type: ignore[arg-type]
 
 
 def _rows_of(node: Any, values: Any) -> int | None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.sql import quoted
 from slacktide.algebra.types import is_floating
-from slacktide.program.operator import Moment
+from slacktide.common.tree import of_type
+from slacktide.program.operator import Moment, Operator, ReadBag, ReadSnapshot, ReadState
 from slacktide.spark.bags import current_rows_sql, rows_sql
 from slacktide.spark.compile import stored_type
 from slacktide.store.address import parse_address
@@ -88,13 +89,13 @@ class Tables:
             f"SELECT {names}, 1L AS __m FROM {mirror} UNION ALL SELECT {names}, __m FROM {feed}"
         )
 
-    def rows(self, source: str) -> str:
-        """A table with the source's columns alone: its rows at the end of this run."""
-        return self._once(("rows", source), lambda: self._rows(source))
+    def rows(self, source: str, moment: Moment) -> str:
+        """A table with the source's columns alone: its rows as of a moment."""
+        version = self._version(source, moment)
+        return self._once(("rows", source, version), lambda: self._rows_at(source, version))
 
-    def _rows(self, source: str) -> str:
+    def _rows_at(self, source: str, version: int) -> str:
         record = self._source(source)
-        version = self._version(source, "after")
         mirror, mirrored = self._mirror(source, version)
         feed = self._feed(source, mirrored, version)
         typed = [(quoted(c["name"]), c["type"]) for c in record.schema]
@@ -108,6 +109,28 @@ class Tables:
         if mirror is None:
             return self._define(rows_sql(feed, typed, what=what))
         return self._define(current_rows_sql(mirror, feed, typed, what=what))
+
+    def rows_changed(self) -> int | None:
+        """The rows of all changes in this run; None where they are not known."""
+        total = 0
+        for source, end in self._end.items():
+            record = self._source(source)
+            for arrival in record.arrivals[self._start.get(source, 0) : end]:
+                if arrival.rows is None:
+                    return None
+                total += arrival.rows
+        return total
+
+    def rows_behind(self, operator: Operator) -> int:
+        """The rows of the snapshots, states and bags that an operator reads, as far as known."""
+        total = 0
+        for read in of_type(operator, ReadSnapshot):
+            total += self._source(read.source).rows_at(self._end[read.source]) or 0
+        chains = {read.chain for read in of_type(operator, ReadBag)}
+        chains |= {read.chain for read in of_type(operator, ReadState)}
+        for chain in chains:
+            total += sum(segment.rows for segment in _segments(self._world.chains.get(chain)))
+        return total
 
     def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of a chain as it was at the start of the run."""

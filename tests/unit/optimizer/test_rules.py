@@ -35,7 +35,7 @@ FIRES: dict[str, tuple[r.Rel, type[o.Operator]]] = {
 
 
 def derive(rel: r.Rel, *changed: str) -> o.Operator | None:
-    derivation = Derivation(Maintainability(rel), changed=frozenset(changed), rebuilds=False)
+    derivation = Derivation("v", Maintainability(rel), changed=frozenset(changed), rebuilds=False)
     return derivation.delta(rel)
 
 

@@ -1,20 +1,26 @@
 """Delta of an aggregate with additive states (`tempura.md` §1.4, G-11, G-12, I-2, I-5).
 
 The state of a group is a row of sums and counts. What a run adds to it is a segment: the partial
-aggregates of the change. The change of the rows is that of the touched groups only.
+aggregates of the change. The change of the rows is that of the touched groups only. Aggregates that
+do not add up are recomputed, group by group.
 """
 
 from __future__ import annotations
 
 from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Assignment, reference
-from slacktide.optimizer.rule import Context, DeltaRule
+from slacktide.optimizer.additive import is_additive
+from slacktide.optimizer.rule import Context, DeltaRule, Near
+from slacktide.optimizer.rules.recompute import recompute_at, recompute_delta
 from slacktide.optimizer.states import AggregateState
 from slacktide.program import operator as o
-from slacktide.program.operator import Moment, Operator
+from slacktide.program.operator import Moment, Operator, Pair
 
 
 def _aggregate_delta(rel: r.Aggregate, context: Context) -> Operator | None:
+    if not is_additive(rel):
+        return recompute_delta(rel, context)
     change = context.delta(rel.child)
     if change is None:
         return None
@@ -22,18 +28,25 @@ def _aggregate_delta(rel: r.Aggregate, context: Context) -> Operator | None:
     segment = _saved(rel, state, change, context)
     old: Operator = o.ReadState(state.chain, state.columns)
     if state.keys:
-        old = o.Touched(old, segment, state.keys)
+        same = tuple(Pair(reference(key), reference(key)) for key in state.keys)
+        old = o.Touched(old, segment, same)
     new = o.Add((old, segment), state.columns)
-    return o.Add(
-        (
-            _finish(rel, state, o.Combine(new, state.keys)),
-            o.Negate(_finish(rel, state, o.Combine(old, state.keys))),
-        ),
-        rel.columns,
+    return o.Consolidate(
+        o.Add(
+            (
+                _finish(rel, state, o.Combine(new, state.keys)),
+                o.Negate(_finish(rel, state, o.Combine(old, state.keys))),
+            ),
+            rel.columns,
+        )
     )
 
 
-def _aggregate_at(rel: r.Aggregate, moment: Moment, context: Context) -> Operator:
+def _aggregate_at(
+    rel: r.Aggregate, moment: Moment, context: Context, near: Near | None
+) -> Operator:
+    if not is_additive(rel):
+        return recompute_at(rel, moment, context, near)
     state = context.state(rel)
     if context.rebuilds:
         base = _saved(rel, state, context.at(rel.child, "after"), context)
@@ -42,6 +55,13 @@ def _aggregate_at(rel: r.Aggregate, moment: Moment, context: Context) -> Operato
     change = context.delta(rel.child) if moment == "after" else None
     if change is not None:
         rows = o.Add((rows, _saved(rel, state, change, context)), state.columns)
+    wanted = near and near.over(tuple(key.column for key in rel.keys))
+    if wanted:
+        values = [
+            Assignment(key.column, reference(column))
+            for key, column in zip(rel.keys, state.keys, strict=True)
+        ]
+        rows = o.Touched(rows, wanted.by, wanted.through(values).pairs)
     return _finish(rel, state, o.Combine(rows, state.keys))
 
 
@@ -49,13 +69,12 @@ def _saved(rel: r.Aggregate, state: AggregateState, bag: Operator, context: Cont
     keys = tuple(
         Assignment(column, key.value) for column, key in zip(state.keys, rel.keys, strict=True)
     )
-    summary = o.Summarise(bag, keys, state.partials)
-    context.save(state.chain, summary, is_base=context.rebuilds)
+    context.save(rel, state.chain, o.Summarise(bag, keys, state.partials))
     return o.ReadSaved(state.chain, state.columns, is_bag=False)
 
 
 def _finish(rel: r.Aggregate, state: AggregateState, rows: Operator) -> Operator:
-    keys = tuple(
+    keys: tuple[s.Assignment, ...] = tuple(
         Assignment(key.column, reference(column))
         for key, column in zip(rel.keys, state.keys, strict=True)
     )

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Protocol
 
-from slacktide.algebra.relation import Columns, Scan
+from slacktide.algebra.relation import Columns, Generate, Scan
 from slacktide.algebra.scalar import Assignment, Scalar
 from slacktide.common.tree import of_type
 from slacktide.errors import DataError, InvariantError
 from slacktide.program import operator as o
+from slacktide.program.operator import by_id
 from slacktide.program.reference.aggregates import total
 from slacktide.program.reference.numbers import fit
 from slacktide.program.reference.ordering import Row, group_keys, image
@@ -218,14 +220,14 @@ def _summarise(run: _Run, node: o.Summarise) -> Rows:
     for row, count in run.bag(node.child):
         key = keys(row)
         groups.setdefault(group_keys(key), (key, []))[1].append((row, count))
-    partials = [_partial(partial, columns) for partial in node.partials]
+    partials = [_partial(item, columns) for item in node.partials]
     return [key + tuple(of(bag) for of in partials) for key, bag in groups.values()]
 
 
-def _partial(partial: o.Partial, columns: Columns) -> Callable[[Bag], Any]:
-    argument = None if partial.argument is None else _function(partial.argument, columns)
-    condition = None if partial.filter is None else _function(partial.filter, columns)
-    data_type = partial.column.type
+def _partial(item: o.Partial, columns: Columns) -> Callable[[Bag], Any]:
+    argument = None if item.argument is None else _function(item.argument, columns)
+    condition = None if item.filter is None else _function(item.filter, columns)
+    data_type = item.column.type
 
     def evaluate(bag: Bag) -> Any:
         values = [
@@ -234,7 +236,7 @@ def _partial(partial: o.Partial, columns: Columns) -> Callable[[Bag], Any]:
             if condition is None or condition(row) is True
         ]
         present = [(value, count) for value, count in values if value is not None]
-        if partial.function == "count":
+        if item.function == "count":
             return fit(sum(count for _, count in present), data_type)
         repeated = [
             value if count > 0 else -value for value, count in present for _ in range(abs(count))
@@ -264,16 +266,54 @@ def _combine(run: _Run, node: o.Combine) -> Rows:
     ]
 
 
-def _touched(run: _Run, node: o.Touched) -> Rows:
-    def key_of(columns: Columns) -> Callable[[Row], object]:
-        places = {column.id: place for place, column in enumerate(columns)}
-        wanted = [places[key.id] for key in node.keys]
-        return lambda row: group_keys(row[place] for place in wanted)
+def _touched(run: _Run, node: o.Touched) -> Any:
+    own = _key([pair.own for pair in node.keys], node.child.columns)
+    other = _key([pair.other for pair in node.keys], node.by.columns)
+    by = {other(item if node.by.is_state else item[0]) for item in run.any(node.by)}
+    rows = run.any(node.child)
+    return [row for row in rows if own(row if node.child.is_state else row[0]) in by]
 
-    of_child, of_by = key_of(node.child.columns), key_of(node.by.columns)
-    data = run.any(node.by)
-    by = {of_by(item if node.by.is_state else item[0]) for item in data}
-    return [row for row in run.state(node.child) if of_child(row) in by]
+
+def _key(scalars: Sequence[Scalar], columns: Columns) -> Callable[[Row], object]:
+    functions = [_function(scalar, columns) for scalar in scalars]
+    return lambda row: group_keys(function(row) for function in functions)
+
+
+def _semi(run: _Run, node: o.SemiBags) -> Bag:
+    right = [row for row, _ in consolidate(run.bag(node.right))]
+    columns = node.left.columns + node.right.columns
+    condition = None if node.condition is None else _function(node.condition, columns)
+    return [
+        (row, count)
+        for row, count in run.bag(node.left)
+        if any(condition is None or condition(row + other) is True for other in right)
+        is not node.negated
+    ]
+
+
+def _expand(run: _Run, node: o.ExpandBag) -> Bag:
+    columns = node.child.columns
+    projections = [[_function(value, columns) for value in row] for row in node.projections]
+    return [
+        (tuple(value(row) for value in projection), count)
+        for row, count in run.bag(node.child)
+        for projection in projections
+    ]
+
+
+def _generate(run: _Run, node: o.GenerateBag) -> Bag:
+    """Generate from one row at a time, so that its multiplicity goes to all that it makes."""
+    scan = Scan("input", by_id(node.child.columns))
+    query = Generate(scan, node.generator, node.outer, node.kept, node.fields)
+    return [
+        (made, count)
+        for row, count in run.bag(node.child)
+        for made in Evaluation(partial(_only, row)).rows(query)
+    ]
+
+
+def _only(row: Row, _: Scan) -> Rows:
+    return [row]
 
 
 def _finish(run: _Run, node: o.Finish) -> Bag:
@@ -311,6 +351,9 @@ _COMPUTE: Final[Mapping[type[o.Operator], Callable[[_Run, Any], Any]]] = {
     o.Select: _select,
     o.Map: _map,
     o.JoinBags: _join,
+    o.SemiBags: _semi,
+    o.ExpandBag: _expand,
+    o.GenerateBag: _generate,
     o.Add: _add,
     o.Negate: lambda run, node: negate(run.bag(node.child)),
     o.Consolidate: lambda run, node: consolidate(run.bag(node.child)),

@@ -1,0 +1,82 @@
+"""Views brought into the form that delta rules know: scalar subqueries become joins.
+
+The one value of an uncorrelated subquery is a relation of one row, so an expression that asks for it
+reads a column of a join. Where it cannot be seen that there is at most one row, the subquery stays,
+as only Spark can then raise the error of a second one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
+from slacktide.algebra.tree import inputs
+from slacktide.common.node import Node
+from slacktide.common.tree import graft, of_type, parts, rewrite
+
+
+def normal(root: r.Rel) -> r.Rel:
+    """Give the same relation, column by column, with subqueries as joins where that is safe."""
+    fresh = _numbers(root)
+
+    def join(node: Node) -> Node | None:
+        if not isinstance(node, r.Filter | r.Project | r.Join | r.Aggregate | r.Window | r.Expand):
+            return None
+        found = [query for query in own_subqueries(node) if _rows(query.query) is not None]
+        return _joined(node, found, fresh) if found else None
+
+    return rewrite(root, join)
+
+
+def own_subqueries(rel: r.Rel) -> list[s.Subquery]:
+    """The subqueries in the expressions of a relation, not those of its inputs."""
+    found: dict[s.Subquery, None] = {}
+    stack: list[Node] = [part for part in parts(rel) if not isinstance(part, r.Relation)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, s.Subquery):
+            found[node] = None
+        elif not isinstance(node, r.Relation):
+            stack.extend(parts(node))
+    return list(found)
+
+
+def _joined(rel: r.Rel, queries: list[s.Subquery], fresh: Iterator[int]) -> r.Rel:
+    """The relation over its first input, each row with the values of the subqueries."""
+    below = inputs(rel)[0]
+    fed: r.Rel = below
+    values: dict[bytes, Node] = {}
+    for query in queries:
+        given = query.query.columns[0]
+        column = s.Column(next(fresh), given.name, query.type, nullable=True)
+        value = r.Project(query.query, (s.Assignment(column, s.reference(given)),))
+        kind: r.JoinKind = "inner" if _rows(query.query) == "one" else "left"
+        fed = r.Join(fed, value, kind, None)
+        values[query.digest] = s.Reference(column.id, column.type, nullable=True)
+    replaced = graft(rel, {**values, below.digest: fed})
+    if [column.id for column in replaced.columns] == [column.id for column in rel.columns]:
+        return replaced
+    return r.Project(replaced, tuple(s.identity(column) for column in rel.columns))
+
+
+def _rows(rel: r.Rel) -> str | None:
+    """Whether a relation has ``one`` row or at most one (``some``); None where it may have more."""
+    match rel:
+        case r.Aggregate():
+            return None if rel.keys else "one"
+        case r.Project():
+            return _rows(rel.child)
+        case r.Filter():
+            return None if _rows(rel.child) is None else "some"
+        case r.Limit():
+            return "some" if rel.count is not None and rel.count <= 1 else None
+        case _:
+            return None
+
+
+def _numbers(root: r.Rel) -> Iterator[int]:
+    number = max((column.id for column in of_type(root, s.Column)), default=0)
+    while True:
+        number += 1
+        yield number

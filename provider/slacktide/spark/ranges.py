@@ -1,0 +1,90 @@
+"""Which keys a change touches, as few ranges: the literals by which Parquet skips pages.
+
+A join with a small change needs only the rows of the big table whose keys occur in the change.
+Spark's semi-join reads every page for that; ranges as literals are pushed down to the scans, through
+projections, joins and unions (`spark_costs.md` §2). A feed of growing keys deletes at one end and
+inserts at the other, so a single range would say nothing: the keys are cut at their widest gaps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from slacktide.algebra.types import DataType, decimal_of, is_integral
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_KEYS = 200_000
+MOST_RANGES = 24
+LARGE_ROWS = 20_000  # below, one page holds all keys
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRanges:
+    """The keys that occur.
+
+    Attributes:
+        bounds: least and greatest key of each range, in ascending order, both inclusive.
+        has_null: whether NULL occurs.
+    """
+
+    bounds: tuple[tuple[Any, Any], ...]
+    has_null: bool
+
+    def predicate(self, key: str, data_type: DataType, *, null_safe: bool) -> str:
+        """Write the condition that a key lies in one of the ranges.
+
+        Args:
+            key: the SQL text of the key.
+            data_type: its type.
+            null_safe: whether NULL meets NULL.
+        """
+        tests = [
+            f"{key} = {_literal(low, data_type)}"
+            if low == high
+            else f"{key} BETWEEN {_literal(low, data_type)} AND {_literal(high, data_type)}"
+            for low, high in self.bounds
+        ]
+        if null_safe and self.has_null:
+            tests.append(f"{key} IS NULL")
+        return f"({' OR '.join(tests)})" if tests else "false"
+
+
+def has_ranges(data_type: DataType) -> bool:
+    """Whether keys of a type are cut into ranges: those that are ordered here as they are in Spark."""
+    return is_integral(data_type) or data_type == "DATE" or decimal_of(data_type) is not None
+
+
+def cut(keys: pa.ChunkedArray) -> KeyRanges:
+    """Cut keys at their widest gaps.
+
+    Args:
+        keys: of a type that `has_ranges`, in any order.
+    """
+    values = sorted({value for value in keys.to_pylist() if value is not None})
+    has_null = keys.null_count > 0
+    if not values:
+        return KeyRanges((), has_null)
+    gaps = sorted(
+        range(1, len(values)),
+        key=lambda place: _gap(values[place - 1], values[place]),
+        reverse=True,
+    )
+    starts = [0, *sorted(gaps[: MOST_RANGES - 1])]
+    ends = [*starts[1:], len(values)]
+    return KeyRanges(
+        tuple((values[start], values[end - 1]) for start, end in zip(starts, ends, strict=True)),
+        has_null,
+    )
+
+
+def _gap(low: Any, high: Any) -> float:
+    return (high - low).days if isinstance(low, date) else float(high - low)
+
+
+def _literal(value: int | date | Decimal, data_type: DataType) -> str:
+    return f"CAST('{value}' AS {data_type})"

@@ -1,0 +1,41 @@
+"""Small outputs: rows that leave Spark once, by Arrow, and are written here.
+
+A write by Spark has a fixed price in jobs, commits and, on local disks, processes; for a small result
+it is several times that of taking the rows and writing one file (`spark_costs.md` §1, §5). The limit
+bounds what the driver ever holds.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+
+from slacktide.algebra.relation import Columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+MOST_ROWS = 20_000
+_SPARK_ONLY = re.compile(r"\b(INTERVAL|VARIANT|VOID|TIME|GEOMETRY|GEOGRAPHY|MAP)\b")
+
+
+def can_leave(columns: Columns) -> bool:
+    """Whether Arrow's files hold these columns just as Spark's do."""
+    return not any(_SPARK_ONLY.search(column.type) for column in columns)
+
+
+def taken(session: SparkSession, sql: str) -> pa.Table | None:
+    """The rows of a query, or None where they are more than the driver takes."""
+    table = session.sql(f"SELECT * FROM (\n{sql}\n) LIMIT {MOST_ROWS + 1}").toArrow()
+    return table if table.num_rows <= MOST_ROWS else None
+
+
+def as_parquet(table: pa.Table) -> bytes:
+    """The rows as one Parquet file."""
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd", store_schema=False)
+    return buffer.getvalue()
