@@ -60,7 +60,7 @@ def _step(step: o.Step) -> str:
     form = "base" if step.is_base else "segment"
     match step:
         case o.Save():
-            order = f" by={[*step.order]}" if step.order else ""
+            order = f" by=[{', '.join(f'#{c}' for c in step.order)}]" if step.order else ""
             return f"save {form} {step.chain}{order}"
         case o.Publish():
             return f"publish {form} {step.view}"

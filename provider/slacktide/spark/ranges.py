@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_KEYS = 200_000
-MOST_RANGES = 24
+MOST_RANGES = 12
 LARGE_ROWS = 20_000  # below, one page holds all keys
 
 

@@ -40,6 +40,33 @@ TOP = r.Limit(
 )
 
 
+EXPANDED = r.Expand(
+    ORDERS,
+    ((s.reference(column(1)), s.Literal("0", "INT", False)),),
+    (column(81), column(82, nullable=False)),
+)
+LISTS = r.Scan("orders", (column(1), column(2, "ARRAY<INT>")))
+GENERATED = r.Generate(
+    LISTS,
+    s.Call("explode", (s.reference(column(2, "ARRAY<INT>")),), "STRUCT<col: INT>", True),
+    False,
+    (s.reference(column(1)),),
+    (column(83),),
+)
+PARTITIONED = r.Window(
+    ORDERS,
+    (s.reference(column(2)),),
+    (),
+    (s.WindowCall(column(97, nullable=False), s.Call("row_number", (), "INT", False), ""),),
+)
+RANKED = r.Window(
+    ORDERS,
+    (),
+    (s.SortKey(s.reference(column(1)), True, True),),
+    (s.WindowCall(column(98, nullable=False), s.Call("row_number", (), "INT", False), ""),),
+)
+
+
 def view(relation: r.Rel) -> ReadView:
     from slacktide.algebra.tree import sources
 

@@ -40,7 +40,7 @@ publish segment v
       finish count=#9 [g#2 := #11, n#8 := #10]
         combine key=[#11]
           add [g#11:STRING, __n#9:BIGINT!, count1#10:BIGINT!]
-            %1 = touched key=[#11]
+            %1 = touched key=[#11 <=> #11]
               read_state {chain} [g#11:STRING, __n#9:BIGINT!, count1#10:BIGINT!]
               read_saved {chain} [g#11:STRING, __n#9:BIGINT!, count1#10:BIGINT!]
             read_saved {chain} [g#11:STRING, __n#9:BIGINT!, count1#10:BIGINT!]
@@ -55,7 +55,7 @@ publish segment v
 def test_a_query_over_states_is_written_with_its_inputs() -> None:
     relation = from_text(LARGEST + "".join(f"  {line}\n" for line in SUMS.splitlines()))
     text = program_text(rebuild("v", Maintainability(relation)))
-    assert "publish base v\n  evaluate\n    aggregate key=[] [largest#9 := max(#8)]\n" in text
+    assert "publish base v\n  evaluate\n    aggregate key=[] [largest#9 := max(#10)]\n" in text
     assert "    input input0\n" in text
 
 
