@@ -17,7 +17,6 @@ SENTENCES: Final = MappingProxyType(
         "CHANGE_TOO_LARGE": "the pending change is too large a share of the sources ({detail})",
         "CLOCK": "the query asks for the time ({detail}), which is fixed anew in every run",
         "FIRST_RUN": "the view has no answer yet",
-        "INEXACT_AGGREGATE": "{detail} over floating-point numbers would drift when rows leave",
         "NO_CHANGE": "no source of the view has changed",
         "NON_DETERMINISTIC_EXPRESSION": "{detail} gives another value each time it is asked",
         "OPERATOR_NOT_INCREMENTAL": "{detail} is computed anew from the sources",

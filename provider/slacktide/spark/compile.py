@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from slacktide.algebra.equalities import take_apart
 from slacktide.algebra.relation import Columns
@@ -21,7 +21,7 @@ from slacktide.algebra.sql import (
     relation_sql,
     scalar_sql,
 )
-from slacktide.algebra.types import DataType, decimal_of
+from slacktide.algebra.types import DataType
 from slacktide.common.node import Node
 from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError
@@ -30,37 +30,9 @@ from slacktide.program.multiplicity import is_plain, is_rowable, is_unit
 from slacktide.program.operator import Operator, operator_inputs
 from slacktide.program.origin import is_small, origin_of
 from slacktide.spark.bags import consolidate_sql, rows_sql
-from slacktide.spark.ranges import LARGE_ROWS, KeyRanges, has_ranges
-
-_MINUS_DIGITS = 34
-
-
-class Leaves(Protocol):
-    """Names of the tables that hold what leaf operators read."""
-
-    def changes(self, source: str) -> str:
-        """A table with the source's columns by name and ``__m``."""
-
-    def snapshot(self, source: str, moment: o.Moment) -> str:
-        """The same, as of a moment."""
-
-    def rows_behind(self, operator: Operator) -> int:
-        """How many rows of snapshots and of what is stored an operator reads, at least."""
-
-    def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
-        """The ranges in which keys of a small operator lie; None where they are too many."""
-
-    def rows(self, source: str, moment: o.Moment) -> str:
-        """A table with the source's columns alone: its rows as of a moment."""
-
-    def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
-        """A table of a chain at the start of the run: ``c0``, ``c1``, … and ``__m`` in a bag."""
-
-    def saved(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
-        """The same, of what an earlier step of this run wrote."""
-
-    def batch(self, view: str) -> str:
-        """A table with the rows of the view's own query, columns by position."""
+from slacktide.spark.leaves import Leaves
+from slacktide.spark.partials import partial_sql, total_sql
+from slacktide.spark.ranges import LARGE_ROWS, has_ranges
 
 
 def step_sql(root: Operator, leaves: Leaves) -> str:
@@ -239,14 +211,14 @@ class _Compiler:
             child = _units(child, operator.child)
         keyed = ", ".join(["*", *_assigned(operator.keys)])
         keys = [name(key.column) for key in operator.keys]
-        outputs = [*keys, *(_partial_sql(partial) for partial in operator.partials)]
+        outputs = [*keys, *(partial_sql(partial) for partial in operator.partials)]
         return f"SELECT {', '.join(outputs)} FROM (SELECT {keyed} FROM {child}){_group(keys)}"
 
     def combine(self, operator: o.Combine) -> str:
         keys = _names(operator.keys)
         kept = {column.id for column in operator.keys}
         sums = [
-            f"{_total_sql(name(column), '', column.type)} AS {name(column)}"
+            f"{total_sql(name(column), '', column.type)} AS {name(column)}"
             for column in operator.columns
             if column.id not in kept
         ]
@@ -391,38 +363,3 @@ def _units(table: str, operator: Operator) -> str:
     listed = ", ".join([*_names(operator.columns), "CAST(sign(__m) AS BIGINT) AS __m"])
     times = "explode(array_repeat(0, CAST(abs(__m) AS INT)))"
     return f"(SELECT {listed} FROM {table} LATERAL VIEW {times} AS __copy)"
-
-
-def _partial_sql(partial: o.Partial) -> str:
-    column = partial.column
-    if partial.function == "count":
-        weight = o.MULTIPLICITY
-        if partial.argument is not None:
-            weight = f"CASE WHEN {_scalar(partial.argument)} IS NOT NULL THEN {weight} ELSE 0L END"
-    else:
-        value = _scalar(partial.argument) if partial.argument is not None else "0"
-        negative = _negative(value, "INT" if partial.argument is None else partial.argument.type)
-        weight = f"CASE WHEN __m > 0 THEN {value} ELSE {negative} END"
-    condition = "" if partial.filter is None else f" FILTER (WHERE {_scalar(partial.filter)})"
-    return f"{_total_sql(weight, condition, column.type)} AS {name(column)}"
-
-
-def _total_sql(value: str, condition: str, data_type: DataType) -> str:
-    """A sum, zero over nothing; where Spark's own would be NULL by overflow it is an error.
-
-    The error has the view computed by its author's text, which knows what overflow gives.
-    """
-    error = "raise_error('SLACKTIDE_OVERFLOW a sum does not fit its type')"
-    total, count = f"SUM({value}){condition}", f"COUNT({value}){condition}"
-    checked = f"CASE WHEN {total} IS NULL AND {count} > 0 THEN {error} ELSE {total} END"
-    return f"CAST(COALESCE({checked}, 0) AS {data_type})"
-
-
-def _negative(value: str, data_type: DataType) -> str:
-    """Turn a sign without losing a digit: minus rounds decimals to 34 digits in Spark."""
-    precision, _ = decimal_of(data_type) or (0, 0)
-    if precision <= _MINUS_DIGITS:
-        return f"-({value})"
-    text = f"CAST({value} AS STRING)"
-    turned = f"CASE WHEN {text} LIKE '-%' THEN substr({text}, 2) ELSE concat('-', {text}) END"
-    return f"CAST({turned} AS {data_type})"

@@ -1,0 +1,39 @@
+"""What the SQL of a program stands on: the tables that leaf operators read, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from slacktide.algebra.relation import Columns
+from slacktide.algebra.scalar import Scalar
+from slacktide.program.operator import Moment, Operator
+from slacktide.spark.ranges import KeyRanges
+
+
+class Leaves(Protocol):
+    """Names of the tables that hold what leaf operators read."""
+
+    def changes(self, source: str) -> str:
+        """A table with the source's columns by name and ``__m``."""
+
+    def snapshot(self, source: str, moment: Moment) -> str:
+        """The same, as of a moment."""
+
+    def rows_behind(self, operator: Operator) -> int:
+        """How many rows of snapshots and of what is stored an operator reads, at least."""
+
+    def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
+        """The ranges in which keys of a small operator lie; None where they are too many."""
+
+    def rows(self, source: str, moment: Moment) -> str:
+        """A table with the source's columns alone: its rows as of a moment."""
+
+    def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
+        """A table of a chain at the start of the run: ``c0``, ``c1``, … and ``__m`` in a bag."""
+
+    def saved(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
+        """The same, of what an earlier step of this run wrote."""
+
+    def batch(self, view: str) -> str:
+        """A table with the rows of the view's own query, columns by position."""
