@@ -10,6 +10,7 @@ from typing import Any
 
 from slacktide.algebra.types import DataType, decimal_of, is_floating, is_integral
 from slacktide.errors import DataError, InvariantError
+from slacktide.program.reference.nested import is_array, is_nested, part_types
 from slacktide.program.reference.numbers import EXACT, fit
 
 _TRUE = frozenset({"t", "true", "y", "yes", "1"})
@@ -41,6 +42,44 @@ def cast_value(value: Any, target: DataType) -> Any:
         case _:
             pass
     raise InvariantError(f"the reference cannot cast {value!r} to {target}")
+
+
+def cast_from(source: DataType, value: Any, target: DataType) -> Any:
+    """Convert a value of a known type; a value with parts part by part.
+
+    Raises:
+        DataError: the target has no such value.
+        InvariantError: the reference does not know the conversion.
+    """
+    if value is None or source == target:
+        return value
+    if not is_nested(source):
+        return cast_value(value, target)
+    if target == "STRING":
+        return _spell_nested(source, value)
+    parts = list(zip(part_types(source), part_types(target), strict=True))
+    if isinstance(value, dict):
+        (key_from, key_to), (from_, to) = parts
+        return {
+            cast_from(key_from, key, key_to): cast_from(from_, item, to)
+            for key, item in value.items()
+        }
+    pairs = parts * len(value) if is_array(source) else parts
+    return tuple(cast_from(from_, item, to) for item, (from_, to) in zip(value, pairs, strict=True))
+
+
+def _spell_nested(data_type: DataType, value: Any) -> str:
+    types = part_types(data_type)
+
+    def spell(item_type: DataType, item: Any) -> str:
+        return "null" if item is None else str(cast_from(item_type, item, "STRING"))
+
+    if isinstance(value, dict):
+        pairs = (f"{spell(types[0], key)} -> {spell(types[1], i)}" for key, i in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if is_array(data_type):
+        return "[" + ", ".join(spell(types[0], item) for item in value) + "]"
+    return "{" + ", ".join(map(spell, types, value)) + "}"
 
 
 def _to_number(value: Any, target: DataType) -> Any:

@@ -51,7 +51,7 @@ def to_decimal(value: Number, precision: int, scale: int) -> Decimal:
     Raises:
         DataError: more digits are left than the precision allows.
     """
-    rounded = EXACT.quantize(Decimal(value), Decimal(1).scaleb(-scale))
+    rounded = EXACT.add(EXACT.quantize(Decimal(value), Decimal(1).scaleb(-scale)), Decimal(0))
     if abs(rounded) >= Decimal(1).scaleb(precision - scale):
         raise DataError(f"{value} does not fit DECIMAL({precision},{scale})")
     return rounded

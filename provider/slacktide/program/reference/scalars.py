@@ -6,6 +6,7 @@ evaluated: the other branches of CASE, and what stands behind a FALSE in AND.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -21,9 +22,12 @@ from slacktide.algebra.scalar import (
     Subquery,
 )
 from slacktide.errors import DataError, InvariantError
-from slacktide.program.reference.casts import cast_value
+from slacktide.program.reference.arrays import entries
+from slacktide.program.reference.casts import cast_from
 from slacktide.program.reference.functions import STRICT
+from slacktide.program.reference.lambdas import HIGHER
 from slacktide.program.reference.literals import literal_value
+from slacktide.program.reference.nested import fields, is_array, part_types
 from slacktide.program.reference.ordering import Row, compare, is_same
 
 Evaluated = Callable[[Row], Any]
@@ -43,27 +47,50 @@ def compile_scalar(scalar: Scalar, columns: Columns, answers: Answers) -> Evalua
         InvariantError: the expression uses something that the reference does not know.
     """
     places = {column.id: place for place, column in enumerate(columns)}
+    return _Compiler(places, answers, len(columns)).build(scalar)
 
-    def build(node: Scalar) -> Evaluated:
+
+class _Compiler:
+    """Builds functions of one kind of row.
+
+    Args:
+        places: where the row holds the columns, by id.
+        answers: rows of the queries that stand inside expressions, by digest.
+        width: how long the row is.
+    """
+
+    def __init__(self, places: Mapping[int, int], answers: Answers, width: int) -> None:
+        self.places = places
+        self.answers = answers
+        self.width = width
+
+    def build(self, node: Scalar) -> Evaluated:
+        """Make the function of an expression."""
         match node:
             case Reference():
-                return _reference(node, places)
+                return _reference(node, self.places)
             case Literal():
                 value = literal_value(node.sql, node.type)
                 return lambda _row: value
             case Call():
-                return _call(node, [build(argument) for argument in node.arguments])
+                return _call(node, [self.build(argument) for argument in node.arguments])
             case Cast():
-                return _cast(node, build(node.operand))
+                return _cast(node, self.build(node.operand))
             case Case():
-                branches = [(build(when), build(then)) for when, then in node.branches]
-                return _case(branches, build(node.otherwise) if node.otherwise else None)
+                branches = [(self.build(when), self.build(then)) for when, then in node.branches]
+                return _case(branches, self.build(node.otherwise) if node.otherwise else None)
             case Subquery():
-                return _subquery(answers[node.query.digest])
+                return _subquery(self.answers[node.query.digest])
             case Lambda():
-                raise InvariantError("the reference does not know lambda")
+                return self._lambda(node)
 
-    return build(scalar)
+    def _lambda(self, node: Lambda) -> Evaluated:
+        """The function of a row that gives the function of the parameters, which stand behind it."""
+        count = len(node.parameters)
+        own = {column.id: self.width + place for place, column in enumerate(node.parameters)}
+        inner = _Compiler({**self.places, **own}, self.answers, self.width + count)
+        body = inner.build(node.body)
+        return lambda row: lambda *values: body(row + values[:count])
 
 
 def _reference(node: Reference, places: Mapping[int, int]) -> Evaluated:
@@ -77,6 +104,11 @@ def _call(node: Call, arguments: Sequence[Evaluated]) -> Evaluated:
     special = SPECIAL.get(node.function)
     if special is not None:
         return lambda row: special(row, arguments)
+    if node.function == "field":
+        return _field(node, arguments[0])
+    higher = HIGHER.get(node.function)
+    if higher is not None:
+        return lambda row: _applied(higher, row, arguments)
     strict = STRICT.get(node.function)
     if strict is None:
         raise InvariantError(f"the reference does not know the function {node.function}")
@@ -89,14 +121,41 @@ def _call(node: Call, arguments: Sequence[Evaluated]) -> Evaluated:
     return evaluate
 
 
+def _applied(higher: Callable[..., Any], row: Row, arguments: Sequence[Evaluated]) -> Any:
+    array, *others = (argument(row) for argument in arguments)
+    return None if array is None else higher(array, *others)
+
+
+def _field(node: Call, operand: Evaluated) -> Evaluated:
+    """A field of a struct, or that field of every element of an array."""
+    owner, name = node.arguments
+    in_array = is_array(owner.type)
+    struct = part_types(owner.type)[0] if in_array else owner.type
+    names = [own.lower() for own, _ in fields(struct)]
+    if not isinstance(name, Literal):
+        raise InvariantError("the name of a field is a constant")
+    place = names.index(literal_value(name.sql, name.type).lower())
+
+    def pick(value: Any) -> Any:
+        return None if value is None else value[place]
+
+    def evaluate(row: Row) -> Any:
+        value = operand(row)
+        if in_array:
+            return None if value is None else tuple(map(pick, value))
+        return pick(value)
+
+    return evaluate
+
+
 def _cast(node: Cast, operand: Evaluated) -> Evaluated:
-    target = node.type
+    source, target = node.operand.type, node.type
     if node.mode == "cast":
-        return lambda row: cast_value(operand(row), target)
+        return lambda row: cast_from(source, operand(row), target)
 
     def attempt(row: Row) -> Any:
         try:
-            return cast_value(operand(row), target)
+            return cast_from(source, operand(row), target)
         except DataError:
             return None
 
@@ -176,7 +235,38 @@ def _extreme(sign: int) -> Special:
     return evaluate
 
 
+def _array(row: Row, arguments: Sequence[Evaluated]) -> Row:
+    return tuple(argument(row) for argument in arguments)
+
+
+def _struct(row: Row, arguments: Sequence[Evaluated]) -> Row:
+    """Names and values by turns."""
+    return tuple(argument(row) for argument in arguments[1::2])
+
+
+def _map(row: Row, arguments: Sequence[Evaluated]) -> dict[Any, Any]:
+    """Keys and values by turns."""
+    values = [argument(row) for argument in arguments]
+    return entries(values[::2], values[1::2])
+
+
+def _repeated(row: Row, arguments: Sequence[Evaluated]) -> Row | None:
+    value, count = (argument(row) for argument in arguments)
+    return None if count is None else (value,) * max(count, 0)
+
+
+def _appended(row: Row, arguments: Sequence[Evaluated]) -> Row | None:
+    array, value = (argument(row) for argument in arguments)
+    return None if array is None else (*array, value)
+
+
 SPECIAL: Final[Mapping[str, Special]] = {
+    "array": _array,
+    "array_append": _appended,
+    "array_repeat": _repeated,
+    "map": _map,
+    "named_struct": _struct,
+    "struct": _array,
     "and": _and,
     "or": _or,
     "in": _in,
@@ -185,6 +275,7 @@ SPECIAL: Final[Mapping[str, Special]] = {
     "if": _if,
     "<=>": lambda row, arguments: is_same(arguments[0](row), arguments[1](row)),
     "isnull": lambda row, arguments: arguments[0](row) is None,
+    "isnan": lambda row, arguments: is_same(arguments[0](row), math.nan),
     "isnotnull": lambda row, arguments: arguments[0](row) is not None,
     "greatest": _extreme(1),
     "least": _extreme(-1),

@@ -141,8 +141,8 @@ def test_groups_of_floating_point_numbers() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        'window key=[#1] order=[] [n#9:INT! := row_number():INT! over ""]\n  ' + LEFT,
-        "generate explode(#2):INT keep=[#1] [n#9:INT!]\n  " + LEFT,
+        'window key=[#1] order=[] [n#9:INT! := nth():INT! over ""]\n  ' + LEFT,
+        "generate json_tuple(#2):INT keep=[#1] [n#9:INT!]\n  " + LEFT,
     ],
 )
 def test_what_the_reference_does_not_know_is_named(text: str) -> None:
