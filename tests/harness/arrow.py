@@ -33,6 +33,17 @@ def arrow_type(data_type: str) -> pa.DataType:
     return _SIMPLE[data_type]
 
 
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type with nothing said of NULL inside, as the types of columns do not say it either."""
+    if pa.types.is_list(kind):
+        return pa.list_(pa.field("element", plain_type(kind.value_type)))
+    if pa.types.is_map(kind):
+        return pa.map_(plain_type(kind.key_type), plain_type(kind.item_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(own.name, plain_type(own.type)) for own in kind])
+    return kind
+
+
 def to_arrow(value: Any, kind: pa.DataType) -> Any:
     """A value as `pyarrow.array` takes it: structs by name."""
     if value is None:

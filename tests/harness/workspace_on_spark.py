@@ -20,7 +20,7 @@ from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.record import Chain, Segment, StoredFile
 from slacktide.store.store import Store
-from tests.harness.arrow import arrow_type, column_array, rows_of
+from tests.harness.arrow import arrow_type, column_array, plain_type, rows_of
 from tests.harness.objects import TickingClock
 from tests.harness.plans import Case, SourceShape
 
@@ -133,7 +133,9 @@ class SparkWorkspace:
         record = self.store.world().chains[chain]
         segments = [*filter(None, [record.base]), *record.segments]
         files = [file for segment in segments for file in segment.files]
-        return pq.read_schema(self.store.path(files[-1].path)).types if files else None
+        if not files:
+            return None
+        return [plain_type(t) for t in pq.read_schema(self.store.path(files[-1].path)).types]
 
     def _query(self, plan: ViewPlan) -> Query:
         tables = {name: name for name in sources(self._case.relation)}

@@ -18,7 +18,7 @@ from slacktide.algebra.types import DataType, decimal_of, is_floating
 from slacktide.errors import DataError, InvariantError
 from slacktide.program.reference import choices, statistics
 from slacktide.program.reference.numbers import EXACT, divide, exact, fit
-from slacktide.program.reference.ordering import Row, compare, group_keys
+from slacktide.program.reference.ordering import Row, compare, distinct
 from slacktide.program.reference.scalars import Evaluated
 
 Function = Callable[[DataType, Sequence[Row]], Any]
@@ -48,7 +48,7 @@ def aggregate(
     if function is None:
         raise InvariantError(f"the reference does not know the aggregate {call.function}")
     if call.distinct:
-        inputs = list({group_keys(values): values for values in reversed(inputs)}.values())[::-1]
+        inputs = distinct(inputs)
     return function(call.type, inputs)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from slacktide.errors import DataError
 from slacktide.program.reference.casts import to_text
-from slacktide.program.reference.ordering import compare, group_key, is_same
+from slacktide.program.reference.ordering import compare, distinct, group_key, is_same
 
 Array = tuple[Any, ...]
 
@@ -39,7 +39,7 @@ def _position(array: Array, value: Any) -> int:
 
 
 def _distinct(array: Array) -> Array:
-    return tuple({group_key(item): item for item in reversed(array)}.values())[::-1]
+    return tuple(distinct(array))
 
 
 def _present(array: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -13,6 +14,7 @@ from slacktide.errors import DataError, InvariantError
 from slacktide.program.reference.nested import is_array, is_nested, part_types
 from slacktide.program.reference.numbers import EXACT, fit
 
+Convert = Callable[[Any, DataType], Any]
 _TRUE = frozenset({"t", "true", "y", "yes", "1"})
 _FALSE = frozenset({"f", "false", "n", "no", "0"})
 _SPECIAL = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -44,8 +46,26 @@ def cast_value(value: Any, target: DataType) -> Any:
     raise InvariantError(f"the reference cannot cast {value!r} to {target}")
 
 
-def cast_from(source: DataType, value: Any, target: DataType) -> Any:
+def try_cast_value(value: Any, target: DataType) -> Any:
+    """Convert a value, to NULL where the target has no such value.
+
+    Raises:
+        InvariantError: the reference does not know the conversion.
+    """
+    try:
+        return cast_value(value, target)
+    except DataError:
+        return None
+
+
+def cast_from(source: DataType, value: Any, target: DataType, convert: Convert) -> Any:
     """Convert a value of a known type; a value with parts part by part.
+
+    Args:
+        source: its type.
+        value: the value.
+        target: the type that is wanted.
+        convert: `cast_value` or `try_cast_value`, applied to the values that have no parts.
 
     Raises:
         DataError: the target has no such value.
@@ -54,25 +74,27 @@ def cast_from(source: DataType, value: Any, target: DataType) -> Any:
     if value is None or source == target:
         return value
     if not is_nested(source):
-        return cast_value(value, target)
+        return convert(value, target)
     if target == "STRING":
         return _spell_nested(source, value)
     parts = list(zip(part_types(source), part_types(target), strict=True))
     if isinstance(value, dict):
         (key_from, key_to), (from_, to) = parts
         return {
-            cast_from(key_from, key, key_to): cast_from(from_, item, to)
+            cast_from(key_from, key, key_to, convert): cast_from(from_, item, to, convert)
             for key, item in value.items()
         }
     pairs = parts * len(value) if is_array(source) else parts
-    return tuple(cast_from(from_, item, to) for item, (from_, to) in zip(value, pairs, strict=True))
+    return tuple(
+        cast_from(from_, item, to, convert) for item, (from_, to) in zip(value, pairs, strict=True)
+    )
 
 
 def _spell_nested(data_type: DataType, value: Any) -> str:
     types = part_types(data_type)
 
     def spell(item_type: DataType, item: Any) -> str:
-        return "null" if item is None else str(cast_from(item_type, item, "STRING"))
+        return "null" if item is None else str(cast_from(item_type, item, "STRING", cast_value))
 
     if isinstance(value, dict):
         pairs = (f"{spell(types[0], key)} -> {spell(types[1], i)}" for key, i in value.items())

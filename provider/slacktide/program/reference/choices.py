@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from slacktide.algebra.types import DataType
 from slacktide.program.reference.casts import to_text
-from slacktide.program.reference.ordering import Row, compare, group_keys
+from slacktide.program.reference.ordering import Row, compare, distinct, group_keys
 
 Function = Callable[[DataType, Sequence[Row]], Any]
 
@@ -40,8 +40,7 @@ def _collect(_type: DataType, inputs: Sequence[Row]) -> Row:
 
 
 def _collect_set(_type: DataType, inputs: Sequence[Row]) -> Row:
-    distinct = {group_keys(values): values[0] for values in reversed(inputs)}
-    return tuple(distinct.values())[::-1]
+    return tuple(distinct(value for (value,) in inputs))
 
 
 def _listed(_type: DataType, inputs: Sequence[Row]) -> str | None:

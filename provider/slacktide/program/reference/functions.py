@@ -1,7 +1,7 @@
 """Scalar functions by name: what each gives for values that are not NULL.
 
 A strict function gives NULL when an argument is NULL. The others, which see NULL or choose what
-they evaluate, stand in `slacktide.program.reference.scalars`.
+they evaluate, stand in `slacktide.program.reference.specials`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from decimal import ROUND_CEILING, ROUND_FLOOR
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final
 
 from slacktide.algebra.types import DataType, is_floating
@@ -51,11 +51,12 @@ def substring(text: str, start: int, length: int = 1 << 31) -> str:
 
 
 def _negative(data_type: DataType, value: Any) -> Any:
-    return numbers.fit(-value, data_type)
+    return numbers.fit(numbers.negated(value), data_type)
 
 
 def _absolute(data_type: DataType, value: Any) -> Any:
-    return numbers.fit(abs(value), data_type)
+    is_decimal = isinstance(value, Decimal)
+    return numbers.fit(value.copy_abs() if is_decimal else abs(value), data_type)
 
 
 def _floor(data_type: DataType, value: Any) -> Any:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 Row = tuple[Any, ...]
+T = TypeVar("T")
 
 
 def compare(left: Any, right: Any) -> int:
@@ -59,6 +60,14 @@ def normalised(value: Any) -> Any:
     if isinstance(value, float):
         return value + 0.0
     return tuple(map(normalised, value)) if isinstance(value, tuple) else value
+
+
+def distinct(values: Iterable[T]) -> list[T]:
+    """Give the first of all values that are equal, in their order."""
+    found: dict[Hashable, T] = {}
+    for value in values:
+        found.setdefault(group_key(value), value)
+    return list(found.values())
 
 
 def group_keys(values: Iterable[Any]) -> tuple[Hashable, ...]:

@@ -6,9 +6,8 @@ evaluated: the other branches of CASE, and what stands behind a FALSE in AND.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import (
@@ -22,17 +21,16 @@ from slacktide.algebra.scalar import (
     Subquery,
 )
 from slacktide.errors import DataError, InvariantError
-from slacktide.program.reference.arrays import entries
-from slacktide.program.reference.casts import cast_from
+from slacktide.program.reference import specials
+from slacktide.program.reference.casts import cast_from, cast_value, try_cast_value
 from slacktide.program.reference.functions import STRICT
 from slacktide.program.reference.lambdas import HIGHER
 from slacktide.program.reference.literals import literal_value
 from slacktide.program.reference.nested import fields, is_array, part_types
-from slacktide.program.reference.ordering import Row, compare, is_same
+from slacktide.program.reference.ordering import Row
 
-Evaluated = Callable[[Row], Any]
+Evaluated = specials.Evaluated
 Answers = Mapping[bytes, Sequence[Row]]
-Special = Callable[[Row, Sequence[Evaluated]], Any]
 
 
 def compile_scalar(scalar: Scalar, columns: Columns, answers: Answers) -> Evaluated:
@@ -101,7 +99,7 @@ def _reference(node: Reference, places: Mapping[int, int]) -> Evaluated:
 
 
 def _call(node: Call, arguments: Sequence[Evaluated]) -> Evaluated:
-    special = SPECIAL.get(node.function)
+    special = specials.SPECIAL.get(node.function)
     if special is not None:
         return lambda row: special(row, arguments)
     if node.function == "field":
@@ -150,16 +148,8 @@ def _field(node: Call, operand: Evaluated) -> Evaluated:
 
 def _cast(node: Cast, operand: Evaluated) -> Evaluated:
     source, target = node.operand.type, node.type
-    if node.mode == "cast":
-        return lambda row: cast_from(source, operand(row), target)
-
-    def attempt(row: Row) -> Any:
-        try:
-            return cast_from(source, operand(row), target)
-        except DataError:
-            return None
-
-    return attempt
+    convert = cast_value if node.mode == "cast" else try_cast_value
+    return lambda row: cast_from(source, operand(row), target, convert)
 
 
 def _case(
@@ -179,104 +169,3 @@ def _subquery(rows: Sequence[Row]) -> Evaluated:
         raise DataError("a scalar subquery gives more than one row")
     value = rows[0][0] if rows else None
     return lambda _row: value
-
-
-def _and(row: Row, arguments: Sequence[Evaluated]) -> bool | None:
-    unknown = False
-    for argument in arguments:
-        value = argument(row)
-        if value is False:
-            return False
-        unknown = unknown or value is None
-    return None if unknown else True
-
-
-def _or(row: Row, arguments: Sequence[Evaluated]) -> bool | None:
-    unknown = False
-    for argument in arguments:
-        value = argument(row)
-        if value is True:
-            return True
-        unknown = unknown or value is None
-    return None if unknown else False
-
-
-def _in(row: Row, arguments: Sequence[Evaluated]) -> bool | None:
-    value, *others = (argument(row) for argument in arguments)
-    if value is None:
-        return None
-    if any(other is not None and compare(value, other) == 0 for other in others):
-        return True
-    return None if None in others else False
-
-
-def _coalesce(row: Row, arguments: Sequence[Evaluated]) -> Any:
-    for argument in arguments:
-        value = argument(row)
-        if value is not None:
-            return value
-    return None
-
-
-def _if(row: Row, arguments: Sequence[Evaluated]) -> Any:
-    condition, then, otherwise = arguments
-    return then(row) if condition(row) is True else otherwise(row)
-
-
-def _extreme(sign: int) -> Special:
-    def evaluate(row: Row, arguments: Sequence[Evaluated]) -> Any:
-        best: Any = None
-        for argument in arguments:
-            value = argument(row)
-            if value is not None and (best is None or sign * compare(value, best) > 0):
-                best = value
-        return best
-
-    return evaluate
-
-
-def _array(row: Row, arguments: Sequence[Evaluated]) -> Row:
-    return tuple(argument(row) for argument in arguments)
-
-
-def _struct(row: Row, arguments: Sequence[Evaluated]) -> Row:
-    """Names and values by turns."""
-    return tuple(argument(row) for argument in arguments[1::2])
-
-
-def _map(row: Row, arguments: Sequence[Evaluated]) -> dict[Any, Any]:
-    """Keys and values by turns."""
-    values = [argument(row) for argument in arguments]
-    return entries(values[::2], values[1::2])
-
-
-def _repeated(row: Row, arguments: Sequence[Evaluated]) -> Row | None:
-    value, count = (argument(row) for argument in arguments)
-    return None if count is None else (value,) * max(count, 0)
-
-
-def _appended(row: Row, arguments: Sequence[Evaluated]) -> Row | None:
-    array, value = (argument(row) for argument in arguments)
-    return None if array is None else (*array, value)
-
-
-SPECIAL: Final[Mapping[str, Special]] = {
-    "array": _array,
-    "array_append": _appended,
-    "array_repeat": _repeated,
-    "map": _map,
-    "named_struct": _struct,
-    "struct": _array,
-    "and": _and,
-    "or": _or,
-    "in": _in,
-    "inset": _in,
-    "coalesce": _coalesce,
-    "if": _if,
-    "<=>": lambda row, arguments: is_same(arguments[0](row), arguments[1](row)),
-    "isnull": lambda row, arguments: arguments[0](row) is None,
-    "isnan": lambda row, arguments: is_same(arguments[0](row), math.nan),
-    "isnotnull": lambda row, arguments: arguments[0](row) is not None,
-    "greatest": _extreme(1),
-    "least": _extreme(-1),
-}
