@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.sql import relation_sql
 from slacktide.algebra.tree import sources
-from slacktide.algebra.types import decimal_of
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.reference.operators import Bag, Outcome, Saved
 from slacktide.spark.task import Query, Task
@@ -21,27 +20,14 @@ from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.record import Chain, Segment, StoredFile
 from slacktide.store.store import Store
+from tests.harness.arrow import arrow_type, column_array, plain_type, rows_of
 from tests.harness.objects import TickingClock
 from tests.harness.plans import Case, SourceShape
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ARROW: dict[str, pa.DataType] = {
-    "INT": pa.int32(),
-    "BIGINT": pa.int64(),
-    "DOUBLE": pa.float64(),
-    "STRING": pa.string(),
-    "DATE": pa.date32(),
-    "BOOLEAN": pa.bool_(),
-}
 Rows = list[tuple[Any, ...]]
-
-
-def arrow_type(data_type: str) -> pa.DataType:
-    """The type of a column in a Parquet file."""
-    shape = decimal_of(data_type)
-    return pa.decimal128(*shape) if shape else ARROW[data_type]
 
 
 @dataclasses.dataclass
@@ -136,7 +122,7 @@ class SparkWorkspace:
         relative = f"{chain}/run-{self._runs}/part.parquet"
         path = Path(self.store.path(relative))
         path.parent.mkdir(parents=True, exist_ok=True)
-        arrays = [pa.array([row[place] for row in rows], kind) for place, kind in enumerate(types)]
+        arrays = [column_array([r[place] for r in rows], kind) for place, kind in enumerate(types)]
         pq.write_table(pa.Table.from_arrays(arrays, names=names), path)
         size = path.stat().st_size
         files = (StoredFile(relative, size, len(rows)),) if rows else ()
@@ -147,7 +133,9 @@ class SparkWorkspace:
         record = self.store.world().chains[chain]
         segments = [*filter(None, [record.base]), *record.segments]
         files = [file for segment in segments for file in segment.files]
-        return pq.read_schema(self.store.path(files[-1].path)).types if files else None
+        if not files:
+            return None
+        return [plain_type(t) for t in pq.read_schema(self.store.path(files[-1].path)).types]
 
     def _query(self, plan: ViewPlan) -> Query:
         tables = {name: name for name in sources(self._case.relation)}
@@ -158,7 +146,7 @@ class SparkWorkspace:
         found: Rows = []
         for file in segment.files:
             table = pq.read_table(self.store.path(file.path), partitioning=None)
-            found.extend(zip(*(column.to_pylist() for column in table.columns), strict=True))
+            found.extend(rows_of(table))
         assert len(found) == segment.rows
         return found
 
@@ -186,7 +174,7 @@ def _feed(shape: SourceShape, bag: Bag) -> pa.Table:
     fields = [(name, arrow_type(data_type)) for name, data_type, _ in shape.columns]
     schema = pa.schema([*fields, ("_change_type", pa.string())])
     columns = [
-        pa.array([row[place] for row in signed], field.type) for place, field in enumerate(schema)
+        column_array([row[place] for row in signed], f.type) for place, f in enumerate(schema)
     ]
     return pa.Table.from_arrays(columns, schema=schema)
 

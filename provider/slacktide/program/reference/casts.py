@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from slacktide.algebra.types import DataType, decimal_of, is_floating, is_integral
 from slacktide.errors import DataError, InvariantError
+from slacktide.program.reference.nested import is_array, is_nested, part_types
 from slacktide.program.reference.numbers import EXACT, fit
 
+Convert = Callable[[Any, DataType], Any]
 _TRUE = frozenset({"t", "true", "y", "yes", "1"})
 _FALSE = frozenset({"f", "false", "n", "no", "0"})
 _SPECIAL = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -41,6 +44,64 @@ def cast_value(value: Any, target: DataType) -> Any:
         case _:
             pass
     raise InvariantError(f"the reference cannot cast {value!r} to {target}")
+
+
+def try_cast_value(value: Any, target: DataType) -> Any:
+    """Convert a value, to NULL where the target has no such value.
+
+    Raises:
+        InvariantError: the reference does not know the conversion.
+    """
+    try:
+        return cast_value(value, target)
+    except DataError:
+        return None
+
+
+def cast_from(source: DataType, value: Any, target: DataType, convert: Convert) -> Any:
+    """Convert a value of a known type; a value with parts part by part.
+
+    Args:
+        source: its type.
+        value: the value.
+        target: the type that is wanted.
+        convert: `cast_value` or `try_cast_value`, applied to the values that have no parts.
+
+    Raises:
+        DataError: the target has no such value.
+        InvariantError: the reference does not know the conversion.
+    """
+    if value is None or source == target:
+        return value
+    if not is_nested(source):
+        return convert(value, target)
+    if target == "STRING":
+        return _spell_nested(source, value)
+    parts = list(zip(part_types(source), part_types(target), strict=True))
+    if isinstance(value, dict):
+        (key_from, key_to), (from_, to) = parts
+        return {
+            cast_from(key_from, key, key_to, convert): cast_from(from_, item, to, convert)
+            for key, item in value.items()
+        }
+    pairs = parts * len(value) if is_array(source) else parts
+    return tuple(
+        cast_from(from_, item, to, convert) for item, (from_, to) in zip(value, pairs, strict=True)
+    )
+
+
+def _spell_nested(data_type: DataType, value: Any) -> str:
+    types = part_types(data_type)
+
+    def spell(item_type: DataType, item: Any) -> str:
+        return "null" if item is None else str(cast_from(item_type, item, "STRING", cast_value))
+
+    if isinstance(value, dict):
+        pairs = (f"{spell(types[0], key)} -> {spell(types[1], i)}" for key, i in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if is_array(data_type):
+        return "[" + ", ".join(spell(types[0], item) for item in value) + "]"
+    return "{" + ", ".join(map(spell, types, value)) + "}"
 
 
 def _to_number(value: Any, target: DataType) -> Any:

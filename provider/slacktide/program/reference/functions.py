@@ -1,22 +1,24 @@
 """Scalar functions by name: what each gives for values that are not NULL.
 
 A strict function gives NULL when an argument is NULL. The others, which see NULL or choose what
-they evaluate, stand in `slacktide.program.reference.scalars`.
+they evaluate, stand in `slacktide.program.reference.specials`.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Callable, Mapping
-from datetime import date, timedelta
-from decimal import ROUND_CEILING, ROUND_FLOOR
+from datetime import timedelta
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final
 
 from slacktide.algebra.types import DataType, is_floating
 from slacktide.errors import DataError
-from slacktide.program.reference import numbers
+from slacktide.program.reference import arrays, numbers
 from slacktide.program.reference.casts import to_text
+from slacktide.program.reference.dates import add_months, last_day
 from slacktide.program.reference.ordering import compare
 
 Strict = Callable[..., Any]
@@ -49,11 +51,12 @@ def substring(text: str, start: int, length: int = 1 << 31) -> str:
 
 
 def _negative(data_type: DataType, value: Any) -> Any:
-    return numbers.fit(-value, data_type)
+    return numbers.fit(numbers.negated(value), data_type)
 
 
 def _absolute(data_type: DataType, value: Any) -> Any:
-    return numbers.fit(abs(value), data_type)
+    is_decimal = isinstance(value, Decimal)
+    return numbers.fit(value.copy_abs() if is_decimal else abs(value), data_type)
 
 
 def _floor(data_type: DataType, value: Any) -> Any:
@@ -76,15 +79,10 @@ def _round(data_type: DataType, value: Any, places: int = 0) -> Any:
     return numbers.round_half_up(data_type, value, places)
 
 
-def _last_day(value: date) -> date:
-    following = value.replace(day=28) + timedelta(days=4)
-    return following - timedelta(days=following.day)
-
-
-def _add_months(value: date, months: int) -> date:
-    index = value.year * 12 + value.month - 1 + months
-    first = date(index // 12, index % 12 + 1, 1)
-    return first.replace(day=min(value.day, _last_day(first).day))
+def _shifted_left(data_type: DataType, value: int, places: int) -> int:
+    bits = numbers.BITS[data_type]
+    wrapped = (value << places % bits) & ((1 << bits) - 1)
+    return wrapped - (1 << bits) if wrapped >> (bits - 1) else wrapped
 
 
 def _untyped(function: Callable[..., Any]) -> Strict:
@@ -105,6 +103,16 @@ ARITHMETIC: Final[Mapping[str, Strict]] = {
     "ceil": _ceil,
     "ceiling": _ceil,
     "round": _round,
+    "sqrt": _untyped(lambda value: math.sqrt(value) if value >= 0 else math.nan),
+    "pow": _untyped(math.pow),
+    "power": _untyped(math.pow),
+    "&": _untyped(operator.and_),
+    "|": _untyped(operator.or_),
+    "^": _untyped(operator.xor),
+    "~": _untyped(operator.invert),
+    "shiftleft": _shifted_left,
+    "shiftright": _untyped(operator.rshift),
+    "nanvl": _untyped(lambda value, other: other if math.isnan(value) else value),
 }
 
 COMPARISONS: Final[Mapping[str, Strict]] = {
@@ -114,7 +122,6 @@ COMPARISONS: Final[Mapping[str, Strict]] = {
     ">": lambda _type, left, right: compare(left, right) > 0,
     ">=": lambda _type, left, right: compare(left, right) >= 0,
     "not": lambda _type, value: not value,
-    "isnan": lambda _type, value: math.isnan(value),
 }
 
 TEXTS: Final[Mapping[str, Strict]] = {
@@ -128,7 +135,6 @@ TEXTS: Final[Mapping[str, Strict]] = {
     "length": _untyped(len),
     "char_length": _untyped(len),
     "character_length": _untyped(len),
-    "reverse": _untyped(lambda text: text[::-1]),
     "trim": _untyped(lambda text, signs=" ": text.strip(signs)),
     "ltrim": _untyped(lambda text, signs=" ": text.lstrip(signs)),
     "rtrim": _untyped(lambda text, signs=" ": text.rstrip(signs)),
@@ -137,7 +143,6 @@ TEXTS: Final[Mapping[str, Strict]] = {
     "left": _untyped(lambda text, length: text[: max(length, 0)]),
     "right": _untyped(lambda text, length: text[-length:] if length > 0 else ""),
     "replace": _untyped(lambda text, old, new="": text.replace(old, new) if old else text),
-    "concat": _untyped(lambda *values: "".join(to_text(value) for value in values)),
     "||": _untyped(lambda *values: "".join(to_text(value) for value in values)),
 }
 
@@ -153,8 +158,14 @@ DATES: Final[Mapping[str, Strict]] = {
     "date_sub": _untyped(lambda value, days: value - timedelta(days=days)),
     "datediff": _untyped(lambda end, start: (end - start).days),
     "date_diff": _untyped(lambda end, start: (end - start).days),
-    "last_day": _untyped(_last_day),
-    "add_months": _untyped(_add_months),
+    "last_day": _untyped(last_day),
+    "add_months": _untyped(add_months),
 }
 
-STRICT: Final[Mapping[str, Strict]] = {**ARITHMETIC, **COMPARISONS, **TEXTS, **DATES}
+STRICT: Final[Mapping[str, Strict]] = {
+    **ARITHMETIC,
+    **COMPARISONS,
+    **TEXTS,
+    **DATES,
+    **arrays.STRICT,
+}

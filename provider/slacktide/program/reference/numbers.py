@@ -51,8 +51,8 @@ def to_decimal(value: Number, precision: int, scale: int) -> Decimal:
     Raises:
         DataError: more digits are left than the precision allows.
     """
-    rounded = EXACT.quantize(Decimal(value), Decimal(1).scaleb(-scale))
-    if abs(rounded) >= Decimal(1).scaleb(precision - scale):
+    rounded = EXACT.add(EXACT.quantize(Decimal(value), Decimal(1).scaleb(-scale)), Decimal(0))
+    if rounded.copy_abs() >= Decimal(1).scaleb(precision - scale):
         raise DataError(f"{value} does not fit DECIMAL({precision},{scale})")
     return rounded
 
@@ -73,6 +73,11 @@ def to_integer(value: Number, data_type: DataType) -> int:
 def exact(value: Number) -> Decimal:
     """A whole number or decimal as an exact number."""
     return Decimal(value)
+
+
+def negated(value: Any) -> Any:
+    """The number with the other sign, every digit kept."""
+    return value.copy_negate() if isinstance(value, Decimal) else -value
 
 
 def add(data_type: DataType, left: Any, right: Any) -> Any:

@@ -1,18 +1,20 @@
 """When values are equal, which comes first, and which rows are one row.
 
 Three notions, as Spark has them. *Comparison*: NULL is unknown, NaN equals NaN and is greatest,
--0.0 equals 0.0. *Grouping*: the same, but NULL is one group. *Identity* of rows in a bag: by
-image, so that -0.0 and 0.0 stay two rows (`architecture.md` §3).
+-0.0 equals 0.0; inside arrays and structs NULL equals NULL and is least. *Grouping*: the same, but
+NULL is one group. *Identity* of rows in a bag: by image, so that -0.0 and 0.0 stay two rows
+(`architecture.md` §3).
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Hashable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 Row = tuple[Any, ...]
+T = TypeVar("T")
 
 
 def compare(left: Any, right: Any) -> int:
@@ -46,13 +48,26 @@ def is_same(left: Any, right: Any) -> bool:
     return compare(left, right) == 0
 
 
-def group_key(value: Hashable) -> Hashable:
+def group_key(value: Any) -> Hashable:
     """Give what the equal values of a group have in common."""
     if isinstance(value, float):
         return ("nan",) if math.isnan(value) else value + 0.0
-    if isinstance(value, tuple):
-        return tuple(group_key(item) for item in value)
-    return value
+    return _by_parts(value, group_key)
+
+
+def normalised(value: Any) -> Any:
+    """Give the value that a group shows for all that are equal: 0.0 for -0.0, inside others too."""
+    if isinstance(value, float):
+        return value + 0.0
+    return tuple(map(normalised, value)) if isinstance(value, tuple) else value
+
+
+def distinct(values: Iterable[T]) -> list[T]:
+    """Give the first of all values that are equal, in their order."""
+    found: dict[Hashable, T] = {}
+    for value in values:
+        found.setdefault(group_key(value), value)
+    return list(found.values())
 
 
 def group_keys(values: Iterable[Any]) -> tuple[Hashable, ...]:
@@ -65,9 +80,17 @@ def image(row: Row) -> tuple[Hashable, ...]:
     return tuple(_bits(value) for value in row)
 
 
-def _bits(value: Hashable) -> Hashable:
+def _bits(value: Any) -> Hashable:
     if isinstance(value, float):
         return struct.pack("<d", math.nan if math.isnan(value) else value)
+    return _by_parts(value, _bits)
+
+
+def _by_parts(value: Any, of_part: Callable[[Any], Hashable]) -> Hashable:
+    """The value by its parts; the entries of a map have no order."""
     if isinstance(value, tuple):
-        return image(value)
-    return value
+        return tuple(of_part(item) for item in value)
+    if isinstance(value, dict):
+        return frozenset((of_part(key), of_part(item)) for key, item in value.items())
+    found: Hashable = value
+    return found

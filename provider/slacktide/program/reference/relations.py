@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.scalar import Scalar, SortKey
+from slacktide.algebra.scalar import Scalar
 from slacktide.algebra.tree import relations
 from slacktide.errors import InvariantError
 from slacktide.program.reference.aggregates import aggregate
-from slacktide.program.reference.ordering import Row, compare, group_keys
+from slacktide.program.reference.generators import generated
+from slacktide.program.reference.ordering import Row, group_keys, normalised
 from slacktide.program.reference.scalars import Evaluated, compile_scalar
+from slacktide.program.reference.sorting import by_keys
+from slacktide.program.reference.windows import windowed
 
 Rows = list[Row]
-_UNKNOWN: Final = (r.Window, r.Generate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,7 @@ def evaluate(root: r.Rel, tables: Mapping[str, Table]) -> Rows:
 
     Raises:
         DataError: a value fails in the query, as it would in Spark.
-        InvariantError: the relation uses something that the reference does not know, such as
-            window functions and generators.
+        InvariantError: the relation uses something that the reference does not know.
     """
 
     def read(scan: r.Scan) -> Rows:
@@ -70,7 +70,7 @@ class Evaluation:
 
     def _compute(self, rel: r.Rel) -> Rows:
         compute = _COMPUTE.get(type(rel))
-        if compute is None or isinstance(rel, _UNKNOWN):
+        if compute is None:
             raise InvariantError(f"the reference does not know {rel.tag}")
         return compute(self, rel)
 
@@ -131,7 +131,7 @@ class Evaluation:
         if not keys:
             groups[()] = ((), [])
         for row in self._of(rel.child):
-            values = _apply(keys, row)
+            values = normalised(_apply(keys, row))
             groups.setdefault(group_keys(values), (values, []))[1].append(row)
         calls = [
             (
@@ -148,10 +148,18 @@ class Evaluation:
 
     def _sort(self, rel: r.Sort) -> Rows:
         values = [self._compiled(key.value, rel.child.columns) for key in rel.keys]
-        keyed = [(_apply(values, row), row) for row in self._of(rel.child)]
-        order = functools.cmp_to_key(functools.partial(_in_order, rel.keys))
-        keyed.sort(key=lambda pair: order(pair[0]))
-        return [row for _, row in keyed]
+        order = by_keys(rel.keys)
+        return sorted(self._of(rel.child), key=lambda row: order(_apply(values, row)))
+
+    def _window(self, rel: r.Window) -> Rows:
+        columns = rel.child.columns
+        rows = self._of(rel.child)
+        return windowed(rel, lambda scalar: self._compiled(scalar, columns), rows)
+
+    def _generate(self, rel: r.Generate) -> Rows:
+        columns = rel.child.columns
+        arguments = [self._compiled(value, columns) for value in rel.generator.arguments]
+        return generated(rel, arguments, self._of(rel.child))
 
 
 _COMPUTE: Final[Mapping[type[r.Relation], Callable[[Evaluation, Any], Rows]]] = {
@@ -165,24 +173,14 @@ _COMPUTE: Final[Mapping[type[r.Relation], Callable[[Evaluation, Any], Rows]]] = 
     r.Union: Evaluation._union,
     r.Sort: Evaluation._sort,
     r.Limit: Evaluation._limit,
+    r.Window: Evaluation._window,
     r.Expand: Evaluation._expand,
+    r.Generate: Evaluation._generate,
 }
 
 
 def _apply(functions: Sequence[Evaluated], row: Row) -> Row:
     return tuple(function(row) for function in functions)
-
-
-def _in_order(keys: Sequence[SortKey], left: Row, right: Row) -> int:
-    for key, one, other in zip(keys, left, right, strict=True):
-        if one is None or other is None:
-            order = (one is not None) - (other is not None)
-            order = order if key.nulls_first else -order
-        else:
-            order = compare(one, other) * (1 if key.ascending else -1)
-        if order:
-            return order
-    return 0
 
 
 def _joined(rel: r.Join, left: Rows, right: Rows, matches: list[list[int]]) -> Iterator[Row]:

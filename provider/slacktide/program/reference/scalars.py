@@ -7,7 +7,7 @@ evaluated: the other branches of CASE, and what stands behind a FALSE in AND.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import (
@@ -21,14 +21,16 @@ from slacktide.algebra.scalar import (
     Subquery,
 )
 from slacktide.errors import DataError, InvariantError
-from slacktide.program.reference.casts import cast_value
+from slacktide.program.reference import specials
+from slacktide.program.reference.casts import cast_from, cast_value, try_cast_value
 from slacktide.program.reference.functions import STRICT
+from slacktide.program.reference.lambdas import HIGHER
 from slacktide.program.reference.literals import literal_value
-from slacktide.program.reference.ordering import Row, compare, is_same
+from slacktide.program.reference.nested import fields, is_array, part_types
+from slacktide.program.reference.ordering import Row
 
-Evaluated = Callable[[Row], Any]
+Evaluated = specials.Evaluated
 Answers = Mapping[bytes, Sequence[Row]]
-Special = Callable[[Row, Sequence[Evaluated]], Any]
 
 
 def compile_scalar(scalar: Scalar, columns: Columns, answers: Answers) -> Evaluated:
@@ -43,27 +45,50 @@ def compile_scalar(scalar: Scalar, columns: Columns, answers: Answers) -> Evalua
         InvariantError: the expression uses something that the reference does not know.
     """
     places = {column.id: place for place, column in enumerate(columns)}
+    return _Compiler(places, answers, len(columns)).build(scalar)
 
-    def build(node: Scalar) -> Evaluated:
+
+class _Compiler:
+    """Builds functions of one kind of row.
+
+    Args:
+        places: where the row holds the columns, by id.
+        answers: rows of the queries that stand inside expressions, by digest.
+        width: how long the row is.
+    """
+
+    def __init__(self, places: Mapping[int, int], answers: Answers, width: int) -> None:
+        self.places = places
+        self.answers = answers
+        self.width = width
+
+    def build(self, node: Scalar) -> Evaluated:
+        """Make the function of an expression."""
         match node:
             case Reference():
-                return _reference(node, places)
+                return _reference(node, self.places)
             case Literal():
                 value = literal_value(node.sql, node.type)
                 return lambda _row: value
             case Call():
-                return _call(node, [build(argument) for argument in node.arguments])
+                return _call(node, [self.build(argument) for argument in node.arguments])
             case Cast():
-                return _cast(node, build(node.operand))
+                return _cast(node, self.build(node.operand))
             case Case():
-                branches = [(build(when), build(then)) for when, then in node.branches]
-                return _case(branches, build(node.otherwise) if node.otherwise else None)
+                branches = [(self.build(when), self.build(then)) for when, then in node.branches]
+                return _case(branches, self.build(node.otherwise) if node.otherwise else None)
             case Subquery():
-                return _subquery(answers[node.query.digest])
+                return _subquery(self.answers[node.query.digest])
             case Lambda():
-                raise InvariantError("the reference does not know lambda")
+                return self._lambda(node)
 
-    return build(scalar)
+    def _lambda(self, node: Lambda) -> Evaluated:
+        """The function of a row that gives the function of the parameters, which stand behind it."""
+        count = len(node.parameters)
+        own = {column.id: self.width + place for place, column in enumerate(node.parameters)}
+        inner = _Compiler({**self.places, **own}, self.answers, self.width + count)
+        body = inner.build(node.body)
+        return lambda row: lambda *values: body(row + values[:count])
 
 
 def _reference(node: Reference, places: Mapping[int, int]) -> Evaluated:
@@ -74,9 +99,14 @@ def _reference(node: Reference, places: Mapping[int, int]) -> Evaluated:
 
 
 def _call(node: Call, arguments: Sequence[Evaluated]) -> Evaluated:
-    special = SPECIAL.get(node.function)
+    special = specials.SPECIAL.get(node.function)
     if special is not None:
         return lambda row: special(row, arguments)
+    if node.function == "field":
+        return _field(node, arguments[0])
+    higher = HIGHER.get(node.function)
+    if higher is not None:
+        return lambda row: _applied(higher, row, arguments)
     strict = STRICT.get(node.function)
     if strict is None:
         raise InvariantError(f"the reference does not know the function {node.function}")
@@ -89,18 +119,37 @@ def _call(node: Call, arguments: Sequence[Evaluated]) -> Evaluated:
     return evaluate
 
 
+def _applied(higher: Callable[..., Any], row: Row, arguments: Sequence[Evaluated]) -> Any:
+    array, *others = (argument(row) for argument in arguments)
+    return None if array is None else higher(array, *others)
+
+
+def _field(node: Call, operand: Evaluated) -> Evaluated:
+    """A field of a struct, or that field of every element of an array."""
+    owner, name = node.arguments
+    in_array = is_array(owner.type)
+    struct = part_types(owner.type)[0] if in_array else owner.type
+    names = [own.lower() for own, _ in fields(struct)]
+    if not isinstance(name, Literal):
+        raise InvariantError("the name of a field is a constant")
+    place = names.index(literal_value(name.sql, name.type).lower())
+
+    def pick(value: Any) -> Any:
+        return None if value is None else value[place]
+
+    def evaluate(row: Row) -> Any:
+        value = operand(row)
+        if in_array:
+            return None if value is None else tuple(map(pick, value))
+        return pick(value)
+
+    return evaluate
+
+
 def _cast(node: Cast, operand: Evaluated) -> Evaluated:
-    target = node.type
-    if node.mode == "cast":
-        return lambda row: cast_value(operand(row), target)
-
-    def attempt(row: Row) -> Any:
-        try:
-            return cast_value(operand(row), target)
-        except DataError:
-            return None
-
-    return attempt
+    source, target = node.operand.type, node.type
+    convert = cast_value if node.mode == "cast" else try_cast_value
+    return lambda row: cast_from(source, operand(row), target, convert)
 
 
 def _case(
@@ -120,72 +169,3 @@ def _subquery(rows: Sequence[Row]) -> Evaluated:
         raise DataError("a scalar subquery gives more than one row")
     value = rows[0][0] if rows else None
     return lambda _row: value
-
-
-def _and(row: Row, arguments: Sequence[Evaluated]) -> bool | None:
-    unknown = False
-    for argument in arguments:
-        value = argument(row)
-        if value is False:
-            return False
-        unknown = unknown or value is None
-    return None if unknown else True
-
-
-def _or(row: Row, arguments: Sequence[Evaluated]) -> bool | None:
-    unknown = False
-    for argument in arguments:
-        value = argument(row)
-        if value is True:
-            return True
-        unknown = unknown or value is None
-    return None if unknown else False
-
-
-def _in(row: Row, arguments: Sequence[Evaluated]) -> bool | None:
-    value, *others = (argument(row) for argument in arguments)
-    if value is None:
-        return None
-    if any(other is not None and compare(value, other) == 0 for other in others):
-        return True
-    return None if None in others else False
-
-
-def _coalesce(row: Row, arguments: Sequence[Evaluated]) -> Any:
-    for argument in arguments:
-        value = argument(row)
-        if value is not None:
-            return value
-    return None
-
-
-def _if(row: Row, arguments: Sequence[Evaluated]) -> Any:
-    condition, then, otherwise = arguments
-    return then(row) if condition(row) is True else otherwise(row)
-
-
-def _extreme(sign: int) -> Special:
-    def evaluate(row: Row, arguments: Sequence[Evaluated]) -> Any:
-        best: Any = None
-        for argument in arguments:
-            value = argument(row)
-            if value is not None and (best is None or sign * compare(value, best) > 0):
-                best = value
-        return best
-
-    return evaluate
-
-
-SPECIAL: Final[Mapping[str, Special]] = {
-    "and": _and,
-    "or": _or,
-    "in": _in,
-    "inset": _in,
-    "coalesce": _coalesce,
-    "if": _if,
-    "<=>": lambda row, arguments: is_same(arguments[0](row), arguments[1](row)),
-    "isnull": lambda row, arguments: arguments[0](row) is None,
-    "isnotnull": lambda row, arguments: arguments[0](row) is not None,
-    "greatest": _extreme(1),
-    "least": _extreme(-1),
-}

@@ -141,10 +141,43 @@ def test_groups_of_floating_point_numbers() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        'window key=[#1] order=[] [n#9:INT! := row_number():INT! over ""]\n  ' + LEFT,
-        "generate explode(#2):INT keep=[#1] [n#9:INT!]\n  " + LEFT,
+        'window key=[#1] order=[] [n#9:INT! := nth():INT! over ""]\n  ' + LEFT,
+        "generate json_tuple(#2):INT keep=[#1] [n#9:INT!]\n  " + LEFT,
     ],
 )
 def test_what_the_reference_does_not_know_is_named(text: str) -> None:
     with pytest.raises(InvariantError, match=text.split()[0]):
         rows(text)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("mode(#2):STRING", "a"),
+        ("count_if((#1 > 1)):BIGINT!", 1),
+        ("bool_and((#1 > 0)):BOOLEAN", True),
+        ("some((#1 > 5)):BOOLEAN", False),
+        ("any_value(#2):STRING", "a"),
+        ("regr_count(#1, #1):BIGINT!", 3),
+        ("regr_sxx(#1, #1):DOUBLE", pytest.approx(2 / 3)),
+        ("regr_avgy(#1, #1):DOUBLE", pytest.approx(4 / 3)),
+    ],
+)
+def test_aggregates_that_spark_lowers_to_others(call: str, expected: object) -> None:
+    ((value,),) = rows(f"aggregate key=[] [x#9 := {call}]\n  {LEFT}")
+    assert value == expected
+
+
+def test_an_unknown_aggregate_is_named() -> None:
+    with pytest.raises(InvariantError, match="histogram_numeric"):
+        rows(f"aggregate key=[] [x#9 := histogram_numeric(#1, 2):INT]\n  {LEFT}")
+
+
+def test_doubles_add_up_to_the_same_in_any_order() -> None:
+    numbers = [0.1, 1e16, -0.3, -1e16, 0.7]
+    text = "aggregate key=[] [s#2 := sum(#1), v#3 := var_pop(#1):DOUBLE]\n  scan f [x#1:DOUBLE]"
+
+    def found(values: list[float]) -> list:
+        return evaluate(from_text(text), {"f": Table(("x",), [(value,) for value in values])})
+
+    assert found(numbers) == found(sorted(numbers)) == found(numbers[::-1])
