@@ -40,7 +40,7 @@ def rules_page() -> str:
         "",
         "How the change of an operator follows from its inputs: X is a relation at the start of a run, X' at",
         "its end, ΔX what leads from one to the other. An operator without a rule is recomputed, with the reason",
-        "`OPERATOR_NOT_INCREMENTAL`, unless it stands on states alone: then it is evaluated over these.",
+        "`OPERATOR_NOT_INCREMENTAL`.",
         "",
         "*This page is written by `python -m tools.docs` from `slacktide.optimizer.rules`.*",
         "",

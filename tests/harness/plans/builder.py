@@ -12,7 +12,7 @@ from slacktide.algebra import scalar as s
 from slacktide.common.tree import rewrite
 from tests.harness.plans.aggregates import aggregate_call, ordered
 from tests.harness.plans.generating import Generating
-from tests.harness.plans.scalars import FALSE, call, null, one_zero, text, total_order, whole
+from tests.harness.plans.scalars import FALSE, call, null, text, total_order, whole
 from tests.harness.plans.sources import SourceShape
 
 GROWTH = 2
@@ -121,8 +121,7 @@ class Builder(Generating):
         return self.grouped(rel, keys)
 
     def key(self, value: s.Scalar) -> s.Assignment:
-        """A column to group by; doubles have one zero, as long as states keep the first one seen."""
-        return s.Assignment(self.column("k", value.type, value.nullable), one_zero(value))
+        return s.Assignment(self.column("k", value.type, value.nullable), value)
 
     def grouped(self, rel: r.Rel, keys: Sequence[s.Assignment]) -> r.Rel:
         measures = self.measures(rel, keys, self.draw(st.integers(0 if keys else 1, 3)))

@@ -54,11 +54,11 @@ def test_the_verdict_comes_before_anything_is_written(shop: Program) -> None:
     ran = shop("view", "add", "ranked", "--sql", RANKED, "--dry-run")
     assert ran.code == 0
     assert "view ranked is recomputed in full whenever its sources change, because" in ran.out
-    assert "window is computed anew from the sources" in ran.out
+    assert "window without PARTITION BY is computed anew from the sources" in ran.out
     assert shop("view", "list", "--json").document == {"views": {}}
     document = shop("view", "add", "ranked", "--sql", RANKED, "--json").document
     assert document["is_incremental"] is False
-    assert document["reasons"] == ["OPERATOR_NOT_INCREMENTAL(window)"]
+    assert document["reasons"] == ["OPERATOR_NOT_INCREMENTAL(window without PARTITION BY)"]
 
 
 def test_a_stored_plan_is_run_as_it_is(shop: Program, landing: Path, tmp_path: Path) -> None:

@@ -146,7 +146,10 @@ def test_explain(lab: Lab) -> None:
     assert "view sums is maintained incrementally\nreads: t" in said.text
     text = "SELECT k, row_number() OVER (ORDER BY v) AS n FROM t"
     said = lab.ws.explain(text, spark=lab.spark)
-    assert (said.is_incremental, said.reasons) == (False, ("OPERATOR_NOT_INCREMENTAL(window)",))
+    assert (said.is_incremental, said.reasons) == (
+        False,
+        ("OPERATOR_NOT_INCREMENTAL(window without PARTITION BY)",),
+    )
     plan = lab.ws.plan()
     said = lab.ws.explain(plan)
     assert said.reasons == ("FIRST_RUN",)

@@ -18,8 +18,8 @@ from slacktide.errors import DataError, InvariantError
 from slacktide.program import operator as o
 from slacktide.program.operator import by_id
 from slacktide.program.reference.aggregates import total
-from slacktide.program.reference.numbers import fit
-from slacktide.program.reference.ordering import Row, group_keys, image
+from slacktide.program.reference.numbers import fit, negated
+from slacktide.program.reference.ordering import Row, group_keys, image, normalised
 from slacktide.program.reference.relations import Evaluation, Rows
 from slacktide.program.reference.scalars import Evaluated, compile_scalar
 
@@ -218,7 +218,7 @@ def _summarise(run: _Run, node: o.Summarise) -> Rows:
     keys = _outputs(node.keys, columns)
     groups: dict[object, tuple[Row, Bag]] = {}
     for row, count in run.bag(node.child):
-        key = keys(row)
+        key = normalised(keys(row))
         groups.setdefault(group_keys(key), (key, []))[1].append((row, count))
     partials = [_partial(item, columns) for item in node.partials]
     return [key + tuple(of(bag) for of in partials) for key, bag in groups.values()]
@@ -239,7 +239,9 @@ def _partial(item: o.Partial, columns: Columns) -> Callable[[Bag], Any]:
         if item.function == "count":
             return fit(sum(count for _, count in present), data_type)
         repeated = [
-            value if count > 0 else -value for value, count in present for _ in range(abs(count))
+            value if count > 0 else negated(value)
+            for value, count in present
+            for _ in range(abs(count))
         ]
         return total(data_type, repeated)
 

@@ -221,6 +221,8 @@ def _generate(reader: Relations, tree: Tree) -> r.Rel:
         s.reference(column) for place, column in enumerate(child.columns) if place not in unrequired
     )
     made = tuple(reader.reading.column_of(field) for field in fields["generatorOutput"])
+    if fields["outer"]:  # a row that makes none has NULL there, which the generator does not say
+        made = r.optional(made)
     return r.Generate(child, generator, fields["outer"], kept, made)
 
 
