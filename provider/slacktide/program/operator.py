@@ -173,6 +173,23 @@ class SemiBags(Operator):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Flips(Operator):
+    """The rows of `child` that meet a row of `after` and none of `before`, and less the contrary.
+
+    Rows of `before` and `after` count as in `SemiBags`; both have the same columns.
+    """
+
+    tag: ClassVar[str] = "flips"
+    child: Operator
+    before: Operator
+    after: Operator
+    condition: Scalar | None
+
+    def derive(self) -> Columns:
+        return self.child.columns
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExpandBag(Operator):
     """Each row once for every projection, with its multiplicity."""
 
@@ -433,6 +450,7 @@ CLASSES: tuple[type[Node], ...] = (
     Map,
     JoinBags,
     SemiBags,
+    Flips,
     ExpandBag,
     GenerateBag,
     Add,
@@ -456,7 +474,7 @@ CLASSES: tuple[type[Node], ...] = (
 def operator_inputs(operator: Operator) -> tuple[Operator, ...]:
     """The operators that an operator reads directly."""
     found: list[Operator] = []
-    for name in ("child", "left", "right", "by"):
+    for name in ("child", "left", "right", "before", "after", "by"):
         value = getattr(operator, name, None)
         if isinstance(value, Operator):
             found.append(value)

@@ -54,7 +54,7 @@ def origin_of(operator: Operator, keys: Sequence[Scalar]) -> Origin | None:
 def _below(operator: Operator, keys: Sequence[Scalar]) -> tuple[Operator, Sequence[Scalar]] | None:
     """The input in which all values of the keys occur, and the keys over it."""
     match operator:
-        case o.Select() | o.Consolidate() | o.Negate() | o.Combine():
+        case o.Select() | o.Consolidate() | o.Negate() | o.Combine() | o.Flips():
             return operator.child, keys
         case o.Map() | o.Finish():
             return operator.child, _through(operator.outputs, keys)

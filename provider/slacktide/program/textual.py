@@ -151,6 +151,7 @@ _HEADS: Final[Mapping[type[o.Operator], Callable[[Any, Pen], str]]] = {
     o.Combine: lambda node, _: _ids(node.keys),
     o.Touched: _touched,
     o.SemiBags: _semi,
+    o.Flips: lambda node, pen: f"on {pen.scalar(node.condition)}" if node.condition else "",
     o.ExpandBag: _expand,
     o.GenerateBag: _generate,
     o.Finish: _finish,

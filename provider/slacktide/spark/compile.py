@@ -247,6 +247,17 @@ class _Compiler:
             f"SELECT {', '.join(outputs)} FROM {left} l LEFT {kind} JOIN ({right}) r ON {condition}"
         )
 
+    def flips(self, operator: o.Flips) -> str:
+        condition = "true" if operator.condition is None else _scalar(operator.condition)
+        names = ", ".join(_names(operator.columns))
+        met = [
+            f"EXISTS (SELECT 1 FROM ({self._occurring(rows)}) WHERE {condition}) AS {name}"
+            for rows, name in ((operator.before, "met_before"), (operator.after, "met_after"))
+        ]
+        tested = f"SELECT *, {', '.join(met)} FROM {self.names[operator.child]}"
+        listed = ", ".join(filter(None, [names, "IF(met_after, __m, -__m) AS __m"]))
+        return f"SELECT {listed} FROM ({tested}) WHERE met_after <> met_before"
+
     def _occurring(self, operator: Operator) -> str:
         """The rows of a bag whose multiplicities do not add up to zero, as often as may be."""
         if is_rowable(operator):
@@ -337,6 +348,7 @@ _RULES: dict[type[Operator], Callable[[_Compiler, Any], str]] = {
     o.Map: _Compiler.map,
     o.JoinBags: _Compiler.join,
     o.SemiBags: _Compiler.semi,
+    o.Flips: _Compiler.flips,
     o.ExpandBag: _Compiler.expand,
     o.GenerateBag: _Compiler.generate,
     o.Add: _Compiler.add,

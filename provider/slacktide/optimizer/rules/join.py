@@ -97,28 +97,25 @@ def by_distinct_keys(rel: r.Join, parts: Condition, context: Context) -> r.Rel:
 
 
 def _met(rel: r.Join, parts: Condition, context: Context) -> Terms:
-    """ΔL ⋉ R' + (M ⋉ R' − M ⋉ R), M the rows of L that some row of ΔR meets."""
+    """ΔL ⋉ R' + (M ⋉ R' − M ⋉ R), M the rows of L that some row of ΔR may meet."""
     left, right = context.delta(rel.left), context.delta(rel.right)
     terms: Terms = []
     if left is not None:
         keys = tuple(Pair(equal.right, equal.left) for equal in parts.equalities)
         rows = context.at(rel.right, "after")
-        terms.append(_matching(left, _touched(rows, left, keys), rel.condition))
+        rows = _touched(rows, left, keys)
+        terms.append(o.SemiBags(left, rows, rel.condition, negated=False))
     if right is not None:
         across = tuple(Pair(equal.left, equal.right) for equal in parts.equalities)
         along = tuple(Pair(equal.right, equal.right) for equal in parts.equalities)
         wanted = bounded_by(right, [(equal.left, equal.right) for equal in parts.equalities])
         before = _touched(context.at(rel.left, "before", wanted), right, across)
-        met = _matching(before, right, rel.condition)
+        if not across:
+            before = o.SemiBags(before, right, rel.condition, negated=False)
         new = _touched(context.at(rel.right, "after"), right, along)
         old = _touched(context.at(rel.right, "before"), right, along)
-        terms.append(_matching(met, new, rel.condition))
-        terms.append(o.Negate(_matching(met, old, rel.condition)))
+        terms.append(o.Flips(before, old, new, rel.condition))
     return terms
-
-
-def _matching(left: Operator, right: Operator, condition: s.Scalar | None) -> Operator:
-    return o.SemiBags(left, right, condition, negated=False)
 
 
 def _touched(rows: Operator, by: Operator, keys: tuple[Pair, ...]) -> Operator:

@@ -282,14 +282,28 @@ def _key(scalars: Sequence[Scalar], columns: Columns) -> Callable[[Row], object]
 
 
 def _semi(run: _Run, node: o.SemiBags) -> Bag:
-    right = [row for row, _ in consolidate(run.bag(node.right))]
-    columns = node.left.columns + node.right.columns
-    condition = None if node.condition is None else _function(node.condition, columns)
+    meets = _meeting(run, node.left, node.right, node.condition)
+    return [(row, count) for row, count in run.bag(node.left) if meets(row) is not node.negated]
+
+
+def _meeting(
+    run: _Run, left: o.Operator, right: o.Operator, condition: Scalar | None
+) -> Callable[[Row], bool]:
+    """Whether a row of the left side meets a row that occurs on the right."""
+    rows = [row for row, _ in consolidate(run.bag(right))]
+    if condition is None:
+        return lambda _: bool(rows)
+    test = _function(condition, left.columns + right.columns)
+    return lambda row: any(test(row + other) is True for other in rows)
+
+
+def _flips(run: _Run, node: o.Flips) -> Bag:
+    before = _meeting(run, node.child, node.before, node.condition)
+    after = _meeting(run, node.child, node.after, node.condition)
     return [
-        (row, count)
-        for row, count in run.bag(node.left)
-        if any(condition is None or condition(row + other) is True for other in right)
-        is not node.negated
+        (row, count * (after(row) - before(row)))
+        for row, count in run.bag(node.child)
+        if after(row) != before(row)
     ]
 
 
@@ -354,6 +368,7 @@ _COMPUTE: Final[Mapping[type[o.Operator], Callable[[_Run, Any], Any]]] = {
     o.Map: _map,
     o.JoinBags: _join,
     o.SemiBags: _semi,
+    o.Flips: _flips,
     o.ExpandBag: _expand,
     o.GenerateBag: _generate,
     o.Add: _add,
