@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import Clock, isoformat, system_clock
@@ -12,7 +12,6 @@ from slacktide.engine.catalogue import Catalogue
 from slacktide.engine.declaring import declare, differs
 from slacktide.engine.definitions import ViewDraft, known
 from slacktide.engine.explanation import Explanation, explain_plan, explain_read, explain_view
-from slacktide.engine.garbage import Removed, collect, forget_changes
 from slacktide.engine.intake import Intake
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import make_plan
@@ -21,6 +20,7 @@ from slacktide.engine.reports import Report
 from slacktide.engine.status import Status, make_status
 from slacktide.engine.verification import Verification, Verifier
 from slacktide.errors import InvalidSettingError, UnknownObjectError
+from slacktide.store.garbage import GRACE, Removed, collect
 from slacktide.store.record import FunctionRecord, Source, ViewRecord
 from slacktide.store.store import Store, random_token
 
@@ -308,8 +308,12 @@ class Workspace:
         computed = ("incremental", "full", "failed")
         return [r for r in reports if view in r.views and r.views[view].method in computed]
 
-    def gc(self, *, keep_runs: int | None = None) -> Removed:
-        """Remove files that nothing names, and changes of answers older than `keep_runs` runs."""
-        forgotten = forget_changes(self._store, keep_runs)
-        removed = collect(self._store, self._store.world(), self._clock())
-        return replace(removed, changes=forgotten)
+    def gc(self, *, keep_runs: int | None = None, grace: timedelta = GRACE) -> Removed:
+        """Remove what no reader and no run needs any more.
+
+        Args:
+            keep_runs: how many of the newest runs stay readable by `read` and `changes`; None for
+                all of them.
+            grace: how long readers go on with what they opened, and the longest run takes.
+        """
+        return collect(self._store, self._clock(), grace=grace, keep_runs=keep_runs)

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -42,6 +43,7 @@ _READERS: Final[Mapping[str, Reader]] = MappingProxyType(
         "chains": Reader(Chain),
     }
 )
+Hinted = tuple[int, list[str]]
 Fetch = Callable[[Sequence[str]], Sequence[bytes | None]]
 _logger = logging.getLogger(__name__)
 
@@ -74,6 +76,7 @@ def encode_checkpoint(world: World, place: Callable[[Chunk], str | None]) -> byt
         "settings": encode(world.settings),
         "sources": sources,
         **{kind: encode(getattr(world, kind)) for kind in ("views", "functions", "chains")},
+        "collected": world.collected,
         "runs": [[getattr(run, f.name) for f in fields(run)] for run in world.runs.values()],
     }
     rest = b"\n".join([dump_json(body), *lines])
@@ -139,6 +142,7 @@ def _world(
         chains=MappingProxyType(known["chains"]),
         runs=MappingProxyType(runs),
         plans=MappingProxyType({run.plan_id: run.run for run in runs.values()}),
+        collected=body.get("collected", 0),
     )
 
 
@@ -160,8 +164,24 @@ def _is_hint(number: object, names: object) -> bool:
     )
 
 
+def thinned(rows: Sequence[Hinted]) -> list[Hinted]:
+    """Choose the checkpoints to keep: the two newest, and ever fewer of the older ones.
+
+    From any entry, the distance back to a checkpoint is at most about its distance to the end, so
+    that what the log said then is found by reading about as many entries as came since.
+
+    Args:
+        rows: the newest first.
+    """
+    kept = list(rows[:_KEPT])
+    for row, older in zip_longest(rows[_KEPT:], rows[_KEPT + 1 :]):
+        needed = older is None or kept[-1][0] - older[0] > kept[0][0] - kept[-1][0]
+        kept += [row] if needed else []
+    return kept
+
+
 class Checkpoints:
-    """Keeps the newest checkpoints of a log."""
+    """Keeps the newest checkpoints of a log, and a few older ones."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -182,6 +202,21 @@ class Checkpoints:
                 return world
         return None
 
+    def upto(self, number: int) -> World:
+        """Read the newest checkpoint that is not past a number; an empty world where none is."""
+        for hinted, _ in self._hinted():
+            world = self._read(hinted) if hinted <= number else None
+            if world is not None:
+                return world
+        return World()
+
+    def needed(self) -> frozenset[str]:
+        """Name all objects that the hint speaks of, itself included; none where there is no hint."""
+        known = self._hinted()
+        chunks = {chunk_key(name) for _, names in known for name in names}
+        numbers = {checkpoint_key(number) for number, _ in known}
+        return frozenset({_HINT, *chunks, *numbers} if known else ())
+
     def write(self, world: World) -> None:
         """Keep a world; a failure is logged, since it costs time only."""
         try:
@@ -189,11 +224,13 @@ class Checkpoints:
             self._objects.put(checkpoint_key(world.number), data)
             known = [(number, names) for number, names in self._hinted() if number != world.number]
             known = sorted([(world.number, _kept(world)), *known], reverse=True)
-            self._objects.put(_HINT, dump_json({"format": FORMAT, "checkpoints": known[:_KEPT]}))
-            needed = {name for _, names in known[:_KEPT] for name in names}
-            unneeded = {name for _, names in known[_KEPT:] for name in names} - needed
+            kept = thinned(known)
+            self._objects.put(_HINT, dump_json({"format": FORMAT, "checkpoints": kept}))
+            dropped = [row for row in known if row not in kept]
+            needed = {name for _, names in kept for name in names}
+            unneeded = {name for _, names in dropped for name in names} - needed
             self._objects.delete(
-                [checkpoint_key(number) for number, _ in known[_KEPT:]]
+                [checkpoint_key(number) for number, _ in dropped]
                 + [chunk_key(name) for name in sorted(unneeded)]
             )
         except (StorageError, WorkspaceError) as error:
@@ -209,7 +246,7 @@ class Checkpoints:
             self._objects.put(chunk_key(chunk.kept), text)
         return chunk.kept
 
-    def _hinted(self) -> list[tuple[int, list[str]]]:
+    def _hinted(self) -> list[Hinted]:
         data = self._objects.get(_HINT)
         try:
             rows = json.loads(data or b"{}")["checkpoints"]

@@ -75,8 +75,26 @@ class SkippedAre:
     versions: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class NotCollected:
+    """The collection point has not passed the world that a run began in, of this entry.
+
+    What the run has written, and no entry names yet, is garbage to a collection that has.
+    """
+
+    since: int
+
+
 Requirement = (
-    NameFree | SourceIs | SourceArrivals | SkippedAre | ViewIs | ChainIs | PlanOpen | RunFree
+    NameFree
+    | SourceIs
+    | SourceArrivals
+    | SkippedAre
+    | ViewIs
+    | ChainIs
+    | PlanOpen
+    | RunFree
+    | NotCollected
 )
 
 
@@ -105,7 +123,15 @@ def obstacle(world: World, requirement: Requirement) -> str | None:
             return None if run is None else f"plan {plan_id} was committed as run {run}"
         case RunFree(run):
             return f"run {run} was committed by another writer" if run in world.runs else None
+        case NotCollected(since):
+            return _collected(world, since)
     assert_never(requirement)
+
+
+def _collected(world: World, since: int) -> str | None:
+    if world.collected <= since:
+        return None
+    return f"the run began at entry {since}, and a collection has passed that"
 
 
 def _changed(kind: str, name: str, now: int | None, then: int | None) -> str | None:

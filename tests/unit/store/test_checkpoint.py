@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 
 import pytest
 
 from slacktide import store as s
-from slacktide.store.checkpoint import EVERY, checkpoint_key, decode_checkpoint, encode_checkpoint
+from slacktide.store.checkpoint import (
+    EVERY,
+    checkpoint_key,
+    decode_checkpoint,
+    encode_checkpoint,
+    thinned,
+)
 from slacktide.store.entry import entry_key
 from tests.harness.objects import FaultyObjects, RandomHistory, TickingClock, arrival, lost
 
@@ -124,12 +131,25 @@ def test_a_checkpoint_under_another_name_is_still_one(
     assert opened()[0].world() == long_store.world()
 
 
-def test_keeps_two(store: s.Store, objects: s.Objects) -> None:
+def test_keeps_the_newest_and_ever_fewer_of_the_older(store: s.Store, objects: s.Objects) -> None:
     store.commit([s.AddSource("orders", "files", {}, ())])
-    for i in range(4 * EVERY):
+    for i in range(8 * EVERY):
         store.commit([s.AcceptArrivals("orders", [arrival(str(i))])])
     names = sorted(meta.path for meta in objects.list("log/checkpoint"))
-    assert names == [checkpoint_key(3 * EVERY), checkpoint_key(4 * EVERY), HINT]
+    kept = [checkpoint_key(n * EVERY) for n in (1, 3, 5, 6, 7, 8)]
+    assert names == [*kept, HINT]
+
+
+def test_the_way_back_to_a_checkpoint_is_as_long_as_the_way_to_the_end() -> None:
+    kept: list[tuple[int, list[str]]] = []
+    for number in range(1, 1000):
+        kept = thinned([(number, []), *kept])
+        numbers = [n for n, _ in kept]
+        assert numbers[:2] == list(range(number, 0, -1))[:2]
+        assert numbers[-1] == 1
+        assert len(numbers) <= 3 + 2 * number.bit_length()
+        for newer, older in itertools.pairwise(numbers):
+            assert newer - older <= max(1, 2 * (number - newer))
 
 
 def test_one_that_could_not_be_written_is_written_by_the_next_writer(
@@ -196,12 +216,12 @@ def chunk_objects(objects: s.Objects) -> dict[str, s.ObjectMeta]:
 
 def test_a_large_chunk_is_written_once(large_store: s.Store, objects: s.Objects) -> None:
     before = chunk_objects(objects)
-    for i in range(2 * EVERY):
+    for i in range(6 * EVERY):
         large_store.commit([s.AcceptArrivals("orders", [arrival(f"x{i}", files=SOME)])])
     after = chunk_objects(objects)
     full = max(before, key=lambda key: before[key].size)
     assert after[full] == before[full], "the full one was not written again"
-    assert set(before) - set(after), "what neither of the two needs is gone"
+    assert set(before) - set(after), "what no checkpoint needs is gone"
 
 
 def test_large_chunks_are_read_back(large_store: s.Store, opened: Open) -> None:

@@ -58,6 +58,7 @@ SAMPLES: list[Any] = [
     s.DropChain("states/x"),
     s.AdvanceView("q1", {"orders": 2}, 3),
     s.RecordRun(3, "plan-3", {"views": {"q1": {"method": "full"}}}),
+    s.Collect(0),
     s.NameFree("view", "q1"),
     s.SourceIs("orders", 4),
     s.SourceArrivals("orders", 2),
@@ -66,6 +67,7 @@ SAMPLES: list[Any] = [
     s.ChainIs("states/x", 9),
     s.PlanOpen("plan-3"),
     s.RunFree(3),
+    s.NotCollected(7),
 ]
 
 
