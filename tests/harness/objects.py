@@ -221,3 +221,8 @@ class RandomHistory:
         dice, name = self._random, self._random.choice(sorted(world.chains))
         choices: list[s.Update] = [s.ExtendChain(name, segment(self._count, s1=self._count))] * 4
         return [dice.choice([*choices, s.DropChain(name)])]
+
+
+def no_part(part: object) -> bytes:
+    """Refuse to read a part of a checkpoint that should have none."""
+    raise AssertionError(part)

@@ -11,6 +11,7 @@ came twice.
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -85,7 +86,9 @@ class Attempt:
         content = f"{start} {after['t']}".encode()
         path = f"{chain}/{self._name}/part"
         self._store.write_bytes(path, content)
-        self.written[chain] = s.Segment(self._name, (s.StoredFile(path, len(content)),), 1, 1, after)
+        self.written[chain] = s.Segment(
+            self._name, (s.StoredFile(path, len(content)),), 1, 1, after
+        )
 
     def is_base(self, chain: str) -> bool:
         """Whether the attempt writes a chain anew."""
@@ -125,7 +128,10 @@ def requirements(attempt: Attempt, run: int) -> list[s.Requirement]:
         s.SourceIs("t", world.sources["t"].epoch),
         s.SkippedAre("t", tuple(sorted(world.sources["t"].skipped))),
         s.ViewIs("v", world.views["v"].token),
-        *(s.ChainIs(name, None if chain is None else chain.token) for name, chain in chains.items()),
+        *(
+            s.ChainIs(name, None if chain is None else chain.token)
+            for name, chain in chains.items()
+        ),
         s.RunFree(run),
     ]
 
@@ -190,13 +196,11 @@ class Protocol(RuleBasedStateMachine):
         store = self.opened(objects)
         source = store.world().sources["t"]
         objects.mood = mood
-        try:
+        with contextlib.suppress(Killed):
             store.commit(
                 [s.AcceptArrivals("t", [arrival(f"{source.version}")])],
                 [s.SourceIs("t", source.epoch), s.SourceArrivals("t", source.version)],
             )
-        except Killed:
-            pass
 
     @rule()
     def reset(self) -> None:
@@ -233,19 +237,15 @@ class Protocol(RuleBasedStateMachine):
         objects = FaultyObjects(self.objects)
         store = self.opened(objects)
         objects.hook = between
-        try:
+        with contextlib.suppress(Killed):
             self.collect(store, self.clock.now, keep_runs=keep_runs)
-        except Killed:
-            pass
 
     @rule(end=st.none() | st.integers(0, 3))
     def checkpoint(self, end: int | None) -> None:
         """Write a checkpoint, or die at one of its steps."""
         world = self.opened().world()
-        try:
+        with contextlib.suppress(Killed):
             Checkpoints(FaultyObjects(self.objects, fail_at=end)).write(world)
-        except Killed:
-            pass
 
     @rule(which=st.integers(0, 3))
     def lose(self, which: int) -> None:
@@ -343,5 +343,3 @@ class Protocol(RuleBasedStateMachine):
 
 def _view() -> s.AddView:
     return s.AddView("v", "SELECT 1", {}, {}, {"sources": ["t"]})
-
-

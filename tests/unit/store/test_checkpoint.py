@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from slacktide import store as s
+from slacktide.store.arrivals import Totals
 from slacktide.store.checkpoint import (
     EVERY,
     checkpoint_key,
@@ -17,7 +18,7 @@ from slacktide.store.checkpoint import (
     thinned,
 )
 from slacktide.store.entry import entry_key
-from tests.harness.objects import FaultyObjects, RandomHistory, TickingClock, arrival, lost
+from tests.harness.objects import FaultyObjects, RandomHistory, TickingClock, arrival, lost, no_part
 
 HINT = "log/checkpoint/latest.json"
 Open = Callable[[], tuple[s.Store, list[str]]]
@@ -188,7 +189,7 @@ def test_chunks_go_from_one_checkpoint_to_the_next_as_they_are() -> None:
     data = encode_checkpoint(world, in_line)
     lines = data.split(b"\n")
     assert len(lines) == 3, "header, world, one chunk"
-    read = decode_checkpoint(data, "here", lambda _: [])
+    read = decode_checkpoint(data, "here", no_part)
     assert encode_checkpoint(read, in_line) == data
     arrivals = read.sources["orders"].arrivals
     assert (len(arrivals), arrivals.file_count, arrivals.chunks[0].text) == (1, 3, lines[2])
@@ -224,11 +225,21 @@ def test_a_large_chunk_is_written_once(large_store: s.Store, objects: s.Objects)
     assert set(before) - set(after), "what no checkpoint needs is gone"
 
 
-def test_large_chunks_are_read_back(large_store: s.Store, opened: Open) -> None:
-    store, read = opened()
-    assert store.world() == large_store.world()
-    assert entry_key(1) not in read
-    assert [key for key in read if "/arrivals/" in key]
+def test_large_chunks_are_read_back(
+    large_store: s.Store, objects: s.Objects, clock: TickingClock, opened: Open
+) -> None:
+    assert not [key for key in opened()[1] if "/arrivals/" in key], (
+        "they are read when they are needed"
+    )
+    faulty = FaultyObjects(objects)
+    source = s.Store.open("unused", clock=clock, objects=faulty).world().sources["orders"]
+    whole = large_store.world().sources["orders"]
+    assert source.version == whole.version
+    assert source.arrivals.totals(0, source.version) == Totals(None, None, 10 * (FULL + 4000))
+    assert not [key for _, key in faulty.calls if "/arrivals/" in key], "sums need no reading"
+    assert source.arrivals == whole.arrivals
+    assert [key for _, key in faulty.calls if "/arrivals/" in key]
+    assert ("get", entry_key(1)) not in faulty.calls
 
 
 @pytest.mark.parametrize("data", [None, b"", b"[]"])
@@ -237,9 +248,11 @@ def test_a_lost_chunk_costs_time_only(
 ) -> None:
     for key in chunk_objects(objects):
         put_or_delete(objects, key, data)
-    store, read = opened()
-    assert store.world() == large_store.world()
-    assert entry_key(1) in read, "no checkpoint was whole"
+    assert entry_key(1) not in opened()[1]
+    faulty = FaultyObjects(objects)
+    world = s.Store.open("unused", clock=TickingClock(), objects=faulty).world()
+    assert world == large_store.world()
+    assert ("get", entry_key(1)) in faulty.calls, "the parts were made from the entries"
 
 
 def test_a_chunk_that_another_writer_removed_is_written_again(

@@ -18,6 +18,7 @@ from slacktide.store.checkpoint import (
 from slacktide.store.entry import Entry, decode_entry, encode_entry, entry_key
 from slacktide.store.serde import REQUIREMENTS, UPDATES, TaggedUnion
 from slacktide.store.update import CreateWorkspace
+from tests.harness.objects import no_part
 
 DATA = Path(__file__).parent / "data"
 GOLDEN = (DATA / "format_1.jsonl").read_text(encoding="utf-8").splitlines()
@@ -132,4 +133,4 @@ def test_a_checkpoint() -> None:
     world = s.fold(s.World(), [(0, [SAMPLES[0]]), (1, kept)])
     pinned = (DATA / "checkpoint_1.jsonl").read_bytes()
     assert encode_checkpoint(world, lambda _: None) == pinned
-    assert decode_checkpoint(pinned, "here", lambda _: []) == world
+    assert decode_checkpoint(pinned, "here", no_part) == world

@@ -25,9 +25,7 @@ class Shelf:
         self.clock = SetClock()
         memory = s.ObjectStore(MemoryStore(), s.parse_address("s3://b/ws"))
         self.objects = StampedObjects(memory, self.clock)
-        self.store = s.Store.create(
-            "unused", settings={}, clock=self.clock, objects=self.objects
-        )
+        self.store = s.Store.create("unused", settings={}, clock=self.clock, objects=self.objects)
         self.store.commit([s.AddView("v", "SELECT 1", {}, {}, {})])
 
     def write(self, path: str) -> s.Segment:
@@ -62,8 +60,8 @@ class Shelf:
     def wait(self, span: timedelta = LATER) -> None:
         self.clock.now += span
 
-    def collect(self, **options: int) -> Removed:
-        return collect(self.store, self.clock.now, **options)
+    def collect(self, keep_runs: int | None = None) -> Removed:
+        return collect(self.store, self.clock.now, keep_runs=keep_runs)
 
 
 @pytest.fixture

@@ -113,10 +113,15 @@ def play(machine: Protocol, script: Script) -> None:
         machine.folder.cleanup()
 
 
+def play_all(machine: Callable[[], Protocol], script: str) -> None:
+    """Play all variants of a script."""
+    for steps in SCRIPTS[script]:
+        play(machine(), steps)
+
+
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_the_protocol_holds(script: str) -> None:
-    for steps in SCRIPTS[script]:
-        play(Protocol(), steps)
+    play_all(Protocol, script)
 
 
 @pytest.mark.parametrize(
@@ -125,8 +130,7 @@ def test_the_protocol_holds(script: str) -> None:
 def test_a_broken_protocol_is_caught(change: dict[str, Any], script: str) -> None:
     broken = type("Broken", (Protocol,), change)
     with pytest.raises(AssertionError):
-        for steps in SCRIPTS[script]:
-            play(broken(), steps)
+        play_all(broken, script)
 
 
 def test_a_collector_that_removes_too_much_is_found_by_search() -> None:
