@@ -207,12 +207,13 @@ class Workspace:
 
         A plan that was committed is not executed again; its report is returned.
         """
-        chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
-        if chosen is None:
-            chosen = self.plan(views)
-        done = self.report(chosen.plan_id)
+        if plan is None:
+            plan = self.plan(views)
+        # A plan that was committed long ago may have been collected since.
+        done = self.report(plan if isinstance(plan, str) else plan.plan_id)
         if done is not None:
             return done
+        chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
         self._replace_declared(spark, chosen)
         refresh = Refresh(
             self._store,

@@ -103,29 +103,31 @@ def obstacle(world: World, requirement: Requirement) -> str | None:
     match requirement:
         case NameFree(kind, name):
             taken = world.function(name) if kind == "function" else world.relation(name)
-            return taken and f"the name {name} is taken by {taken}"
+            reason = taken and f"the name {name} is taken by {taken}"
         case SourceIs(name, epoch):
             source = world.sources.get(name)
-            return _changed("source", name, None if source is None else source.epoch, epoch)
+            reason = _changed("source", name, None if source is None else source.epoch, epoch)
         case SourceArrivals(name, count):
             source = world.sources.get(name)
-            return _counted(name, None if source is None else source.version, count)
+            reason = _counted(name, None if source is None else source.version, count)
         case SkippedAre(name, versions):
-            return _left_out(name, world.sources.get(name), tuple(versions))
+            reason = _left_out(name, world.sources.get(name), tuple(versions))
         case ViewIs(name, token):
             view = world.views.get(name)
-            return _changed("view", name, None if view is None else view.token, token)
+            reason = _changed("view", name, None if view is None else view.token, token)
         case ChainIs(id, token):
             chain = world.chains.get(id)
-            return _changed("chain", id, None if chain is None else chain.token, token)
+            reason = _changed("chain", id, None if chain is None else chain.token, token)
         case PlanOpen(plan_id):
-            run = world.plans.get(plan_id)
-            return None if run is None else f"plan {plan_id} was committed as run {run}"
+            by = world.plans.get(plan_id)
+            reason = None if by is None else f"plan {plan_id} was committed as run {by}"
         case RunFree(run):
-            return f"run {run} was committed by another writer" if run in world.runs else None
+            reason = f"run {run} was committed by another writer" if run in world.runs else None
         case NotCollected(since):
-            return _collected(world, since)
-    assert_never(requirement)
+            reason = _collected(world, since)
+        case _:
+            assert_never(requirement)
+    return reason
 
 
 def _collected(world: World, since: int) -> str | None:
