@@ -132,6 +132,11 @@ class Chunk:
         self._columns = columns
 
     @property
+    def is_near(self) -> bool:
+        """Whether the columns are at hand, without reading an object."""
+        return not (isinstance(self._columns, str) and callable(self._text))
+
+    @property
     def totals(self) -> Totals:
         """The sums over all arrivals of the chunk; known of a chunk that was not read, too."""
         if self._totals is None:
@@ -226,6 +231,17 @@ class Arrivals(Sequence[Arrival]):
         """Give these arrivals followed by more."""
         chunks = list(self.chunks)
         for chunk in Arrivals.of(more).chunks:
+            chunks.append(chunk)
+            # What nobody has read yet is not read for this; the next checkpoint merges it.
+            while len(chunks) > 1 and chunks[-2].is_near and _fit(chunks[-2], chunks[-1]):
+                last = chunks.pop()
+                chunks[-1] = chunks[-1].merged(last)
+        return Arrivals(chunks)
+
+    def merged(self) -> Arrivals:
+        """Give the same arrivals in as few chunks as the counter has, chunks not read included."""
+        chunks: list[Chunk] = []
+        for chunk in self.chunks:
             chunks.append(chunk)
             while len(chunks) > 1 and _fit(chunks[-2], chunks[-1]):
                 last = chunks.pop()

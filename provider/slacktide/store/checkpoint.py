@@ -170,6 +170,11 @@ def _world(
     )
 
 
+def _merged(world: World) -> World:
+    sources = {n: replace(s, arrivals=s.arrivals.merged()) for n, s in world.sources.items()}
+    return replace(world, sources=MappingProxyType(sources))
+
+
 def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
@@ -241,9 +246,13 @@ class Checkpoints:
         numbers = {checkpoint_key(number) for number, _ in known}
         return frozenset({_HINT, *chunks, *numbers} if known else ())
 
-    def write(self, world: World) -> None:
-        """Keep a world; a failure is logged, since it costs time only."""
+    def write(self, world: World) -> World:
+        """Keep a world and give it, its arrivals in fewer chunks.
+
+        A failure is logged, since it costs time only.
+        """
         try:
+            world = _merged(world)
             data = encode_checkpoint(world, self._place)
             self._objects.put(checkpoint_key(world.number), data)
             known = [(number, names) for number, names in self._hinted() if number != world.number]
@@ -259,6 +268,7 @@ class Checkpoints:
             )
         except (StorageError, WorkspaceError) as error:
             _logger.warning("checkpoint %d was not written: %s", world.number, error)
+        return world
 
     def _place(self, chunk: Chunk) -> str | None:
         if chunk.files < _ALONE:

@@ -188,7 +188,7 @@ class Store:
         self._mine[entry.writer] = number
         if number // EVERY > self._covered // EVERY:
             self._covered = number
-            self._checkpoints.write(after)
+            self._world = self._checkpoints.write(after)
         return True
 
     def settled(self, limit: datetime) -> Written | None:
