@@ -22,7 +22,7 @@ ENTRIES = 10_000 + EVERY - 1
 FILES = 1_000_000
 TIMES = 5
 OPEN = """
-import json, resource, sys, time
+import json, sys, time
 start = time.perf_counter()
 from slacktide.common.clock import system_clock
 from slacktide.store.store import Store
@@ -38,7 +38,6 @@ print(json.dumps({
     "entries": world.number + 1, "files": source.arrivals.file_count, "rows": rows,
     "import_seconds": imported - start, "open_seconds": opened - imported,
     "sum_seconds": summed - opened, "newest_arrival_seconds": found - summed,
-    "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
 }))
 """
 

@@ -92,8 +92,8 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """List past runs, the newest first."""
-    reports = [report.to_dict() for report in opened(context).history(view)]
-    reports = sorted(reports, key=lambda report: report["run"] or 0, reverse=True)[:limit]
+    newest = opened(context).history(view)[-limit:]
+    reports = [report.to_dict() for report in reversed(newest)]
     if as_json:
         emit({"runs": reports})
     elif not reports:

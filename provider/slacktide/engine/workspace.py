@@ -16,7 +16,7 @@ from slacktide.engine.intake import Intake
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import make_plan
 from slacktide.engine.refreshing import Refresh
-from slacktide.engine.reports import Report
+from slacktide.engine.reports import History, Report
 from slacktide.engine.status import Status, make_status
 from slacktide.engine.verification import Verification, Verifier
 from slacktide.errors import InvalidSettingError, UnknownObjectError
@@ -296,14 +296,14 @@ class Workspace:
         """Reports of runs, oldest first; of one view, the runs that computed it.
 
         Args:
-            view: name of a view; None for all.
+            view: name of a view, for which all reports are read; None for all.
             limit: look at no more than this many of the newest runs.
         """
         world = self._store.world()
         if view is not None:
             known("view", view, world.views)
         numbers = sorted(world.runs)[-limit:] if limit else sorted(world.runs)
-        reports = [Report.from_dict(self._store.report(run)) for run in numbers]
+        reports = History(numbers, self._store.report)
         if view is None:
             return reports
         computed = ("incremental", "full", "failed")

@@ -128,8 +128,8 @@ def _dead_files(store: Store, limit: datetime) -> list[ObjectMeta]:
         return []
     world = store.world()
     listed = (file for folder in FOLDERS for file in store.list_objects(folder))
-    old = [file for file in _before(listed, limit) if _is_ours(store, world, file.path)]
-    unnamed = _unnamed(old, frozenset(named(world)))
+    unnamed = _unnamed(_before(listed, limit), frozenset(named(world)))
+    unnamed = [file for file in unnamed if _is_ours(store, world, file.path)]
     dead = _before(unnamed, point.at)
     # What is newer than all entries waits for one that is newer: this, at the next collection.
     is_quiet = len(dead) < len(unnamed) and world.number == point.number
