@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -27,6 +27,58 @@ class TickingClock:
     def __call__(self) -> datetime:
         self.now += timedelta(seconds=1)
         return self.now
+
+
+class SetClock:
+    """A clock that stands until it is set."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@dataclass
+class StampedObjects:
+    """Passes calls on; objects carry the time of a clock of ours, as if their store went by it."""
+
+    inner: s.Objects
+    clock: SetClock
+    written: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def address(self) -> s.Address:
+        return self.inner.address
+
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        is_ours = self.inner.put_if_absent(key, data)
+        if is_ours:
+            self.written[key] = self.clock.now.isoformat()
+        return is_ours
+
+    def put(self, key: str, data: bytes) -> None:
+        self.inner.put(key, data)
+        self.written[key] = self.clock.now.isoformat()
+
+    def get(self, key: str) -> bytes | None:
+        return self.inner.get(key)
+
+    def get_many(self, keys: Sequence[str]) -> Sequence[bytes | None]:
+        return self.inner.get_many(keys)
+
+    def head(self, key: str) -> s.ObjectMeta | None:
+        meta = self.inner.head(key)
+        return None if meta is None else self._stamped(meta)
+
+    def delete(self, keys: Sequence[str]) -> None:
+        self.inner.delete(keys)
+
+    def list(self, prefix: str) -> Iterator[s.ObjectMeta]:
+        return map(self._stamped, self.inner.list(prefix))
+
+    def _stamped(self, meta: s.ObjectMeta) -> s.ObjectMeta:
+        return replace(meta, modified=self.written[meta.path])
 
 
 @dataclass
@@ -169,3 +221,8 @@ class RandomHistory:
         dice, name = self._random, self._random.choice(sorted(world.chains))
         choices: list[s.Update] = [s.ExtendChain(name, segment(self._count, s1=self._count))] * 4
         return [dice.choice([*choices, s.DropChain(name)])]
+
+
+def no_part(part: object) -> bytes:
+    """Refuse to read a part of a checkpoint that should have none."""
+    raise AssertionError(part)

@@ -14,6 +14,7 @@ from slacktide.cli.cycle import read_plan
 from slacktide.cli.screen import bytes_text, emit, progress, say, show_table
 from slacktide.cli.source import show_sources
 from slacktide.cli.view import show_views
+from slacktide.common.quantities import parse_duration
 from slacktide.errors import InvalidSettingError, InvariantError
 
 _NAME = re.compile(r"\w+")
@@ -91,8 +92,8 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """List past runs, the newest first."""
-    reports = [report.to_dict() for report in opened(context).history(view)]
-    reports = sorted(reports, key=lambda report: report["run"] or 0, reverse=True)[:limit]
+    newest = opened(context).history(view)[-limit:]
+    reports = [report.to_dict() for report in reversed(newest)]
     if as_json:
         emit({"runs": reports})
     elif not reports:
@@ -182,13 +183,17 @@ def _difference(row: Mapping[str, str]) -> str:
 def gc(
     context: typer.Context,
     keep_runs: Annotated[
-        int | None, typer.Option(min=1, help="Forget changes of answers before that many runs.")
+        int | None, typer.Option(min=1, help="Keep that many of the newest runs readable.")
     ] = None,
+    grace: Annotated[
+        str, typer.Option(help="Longer than the longest run, and than readers read.")
+    ] = "6h",
     as_json: AsJson = False,
 ) -> None:
-    """Remove files that nothing needs any more."""
+    """Remove what no reader and no run needs any more."""
+    keeping = parse_duration(grace, setting="grace")
     with progress("looking for what nothing names"):
-        removed = opened(context).gc(keep_runs=keep_runs).to_dict()
+        removed = opened(context).gc(keep_runs=keep_runs, grace=keeping).to_dict()
     if as_json:
         emit(removed)
     else:

@@ -18,7 +18,7 @@ def requirements(
     world: World, plan: Plan, works: Sequence[Work], mirrors: Mapping[str, Outcome]
 ) -> list[q.Requirement]:
     """What must still hold when a run commits: all that it used, and that no other did its work."""
-    needed: list[q.Requirement] = [q.PlanOpen(plan.plan_id)]
+    needed: list[q.Requirement] = [q.PlanOpen(plan.plan_id), q.NotCollected(world.number)]
     sources = {name for work in works for name in work.plan.end} | set(mirrors)
     for name in sorted(sources):
         source = world.sources[name]

@@ -35,7 +35,8 @@ class Plan:
         register: views that the run creates before it computes them.
         versions: the version of each source that the run takes in.
         notices: in words, what is declared otherwise than the workspace has it.
-        identity: the id of the plan that this one was made again for; None for a plan of its own.
+        identity: the id of the plan that this one was made again for, or that was executed
+            otherwise than planned; None for a plan of its own.
     """
 
     now: str
@@ -48,9 +49,12 @@ class Plan:
 
     @property
     def plan_id(self) -> str:
+        """The id under which the plan is stored, and committed once."""
+        return self.content if self.identity is None else self.identity
+
+    @property
+    def content(self) -> str:
         """The digest of the content, as hexadecimal text."""
-        if self.identity is not None:
-            return self.identity
         return digest_of("plan", json.dumps(self._body(), sort_keys=True)).hex()
 
     @property
@@ -96,7 +100,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
-        return {**self._body(), "plan_id": self.plan_id}
+        return {**self._body(), "plan_id": self.plan_id, "identity": self.identity}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Plan:
@@ -117,6 +121,7 @@ class Plan:
             register=tuple(Registration(**item) for item in document["register"]),
             versions=document["versions"],
             notices=tuple(document["notices"]),
+            identity=document.get("identity"),
         )
 
     def view(self, name: str) -> ViewPlan | None:

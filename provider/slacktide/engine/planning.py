@@ -145,7 +145,7 @@ def _share(
         pending = source.arrivals[start.get(name, 0) : end[name]]
         changed_rows += sum(arrival.rows or 0 for arrival in pending)
         changed_bytes += sum(arrival.bytes for arrival in pending)
-        all_bytes += sum(arrival.bytes for arrival in source.arrivals[: end[name]])
+        all_bytes += source.arrivals.totals(0, end[name]).bytes
     if rows is not None:
         return changed_rows / rows if rows else float(changed_rows > 0)
     return changed_bytes / all_bytes if all_bytes else 0.0

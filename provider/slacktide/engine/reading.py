@@ -12,7 +12,8 @@ from slacktide.errors import UnknownObjectError
 from slacktide.spark.defaults import never_null_sql
 from slacktide.spark.tables import Tables
 from slacktide.spark.working import working_session
-from slacktide.store.record import Chain, Segment, ViewRecord
+from slacktide.store.naming import segments
+from slacktide.store.record import Chain, Segment
 
 if TYPE_CHECKING:
     from slacktide.spark.handles import DataFrame, SparkSession
@@ -39,10 +40,15 @@ def read_answer(
     view = ReadView.from_dict(record.definition)
     if run is not None and run not in world.runs:
         raise UnknownObjectError(f"there is no run {run}", hint="see: slacktide history")
-    chain = _as_of(world.chains.get(f"views/{name}"), record, run)
+    chain = world.chains.get(f"views/{name}")
+    if chain is None or chain.base is None:
+        raise UnknownObjectError(
+            f"view {name} has no answer yet", hint="compute it with: slacktide refresh"
+        )
     columns = stored_columns(view)
     tables = _tables(store, world, spark, view)
-    table = tables.chain_rows(_segments(chain), chain.id, columns)
+    added, taken = _as_of(chain, world.chains.get(f"changes/{name}"), run)
+    table = tables.chain_rows(added, chain.id, columns, taken)
     outputs = ", ".join(
         f"{_restored(column, position)} AS {quoted(column.name)}"
         for position, column in enumerate(view.outputs)
@@ -63,11 +69,16 @@ def read_changes(
     """Give the changes of an answer after run `since`, up to and with run `until`.
 
     Raises:
-        UnknownObjectError: there is no such view.
+        UnknownObjectError: there is no such view, or changes that old are no longer kept.
     """
     known("view", name, world.views)
     view = ReadView.from_dict(world.views[name].definition)
     chain = world.chains.get(f"changes/{name}")
+    if chain is not None and chain.base is not None and since < int(chain.base.run):
+        raise UnknownObjectError(
+            f"changes of view {name} up to run {chain.base.run} are no longer kept",
+            hint=f"read the answer as of run {chain.base.run}, and its changes since then",
+        )
     columns = stored_columns(view)
     tables = _tables(store, world, spark, view)
     outputs = ", ".join(
@@ -97,24 +108,28 @@ def _tables(store: Store, world: World, spark: SparkSession, view: ReadView) -> 
     return Tables(session, store, world, start={}, end={}, saved={})
 
 
-def _as_of(chain: Chain | None, record: ViewRecord, run: int | None) -> Chain:
-    if chain is None or chain.base is None:
+def _as_of(
+    chain: Chain, changes: Chain | None, run: int | None
+) -> tuple[list[Segment], list[Segment]]:
+    """What makes up an answer: segments to add, and changes to take back."""
+    kept = [s for s in segments(chain) if run is None or int(s.run) <= run]
+    if kept or run is None:
+        return kept, []
+    # The answer was written anew since: what it has become, less all that happened to it.
+    since = () if changes is None else changes.segments
+    oldest = _oldest(changes)
+    if oldest is None or run < oldest:
         raise UnknownObjectError(
-            f"view {record.name} has no answer yet", hint="compute it with: slacktide refresh"
+            f"{chain.id.replace('views/', 'view ')} has no answer as of run {run}",
+            hint=f"the oldest answer that is kept is of run {oldest or next(segments(chain)).run}",
         )
-    if run is None:
-        return chain
-    if int(chain.base.run) > run:
-        raise UnknownObjectError(
-            f"view {record.name} has no answer as of run {run}",
-            hint=f"the oldest answer that is kept is of run {chain.base.run}",
-        )
-    kept = tuple(segment for segment in chain.segments if int(segment.run) <= run)
-    return Chain(chain.id, chain.columns, chain.base, kept, chain.token)
+    return list(segments(chain)), [s for s in since if int(s.run) > run]
 
 
-def _segments(chain: Chain) -> list[Segment]:
-    return [*([] if chain.base is None else [chain.base]), *chain.segments]
+def _oldest(changes: Chain | None) -> int | None:
+    """The first run as of which an answer can be told from its changes."""
+    first = None if changes is None else next(segments(changes), None)
+    return None if first is None else int(first.run)
 
 
 def _restored(column: Column, position: int) -> str:

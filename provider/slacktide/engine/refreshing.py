@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from slacktide.store.store import Store
 
 _COMMITS = 5
+_logger = logging.getLogger(__name__)
 
 
 class Refresh:
@@ -196,8 +199,26 @@ class Refresh:
                 if attempt == _COMMITS - 1 or self._store.world().next_run == run:
                     raise
             else:
+                self._keep(plan, works, mirrors)
                 return report
         raise InvariantError(f"plan {plan.plan_id} found no free run number")
+
+    def _keep(self, plan: Plan, works: Sequence[Work], mirrors: Mapping[str, Outcome]) -> None:
+        """Keep the plan as it was executed, where that is not how it was stored."""
+        done = {work.name: work.plan for work in works}
+        known = tuple(done.pop(view.view, view) for view in plan.views)
+        written = {name: outcome.chains[f"sources/{name}"] for name, outcome in mirrors.items()}
+        executed = replace(
+            plan,
+            views=(*known, *done.values()),
+            mirrors={name: segment.versions[name] for name, (segment, _) in written.items()},
+            identity=plan.plan_id,
+        )
+        if executed.content != executed.plan_id:
+            try:
+                self._store.put_plan(executed.plan_id, executed.to_dict())
+            except StorageError as error:  # the run is committed, and its report says all that
+                _logger.warning("plan %s is not kept as executed: %s", plan.plan_id, error)
 
     def _report(
         self,

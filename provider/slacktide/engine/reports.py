@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +89,28 @@ class Report:
         """Read the stored form."""
         views = {name: ViewReport.from_dict(view) for name, view in document["views"].items()}
         return cls(**{**document, "views": views})
+
+
+class History(Sequence[Report]):
+    """Reports of runs, oldest first; each is read when it is looked at.
+
+    Args:
+        runs: their numbers.
+        read: gives the report of one.
+    """
+
+    def __init__(self, runs: Sequence[int], read: Callable[[int], Mapping[str, Any]]) -> None:
+        self._runs = runs
+        self._read = read
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @overload
+    def __getitem__(self, index: int) -> Report: ...
+    @overload
+    def __getitem__(self, index: slice) -> History: ...
+    def __getitem__(self, index: int | slice) -> Report | History:
+        if isinstance(index, slice):
+            return History(self._runs[index], self._read)
+        return Report.from_dict(self._read(self._runs[index]))

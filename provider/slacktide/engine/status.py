@@ -87,13 +87,13 @@ def make_status(
 def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
     mirror = world.chains.get(f"sources/{source.name}")
     mirrored = mirror.base.versions[source.name] if mirror and mirror.base else 0
-    rows = [arrival.rows for arrival in source.arrivals]
+    totals = source.arrivals.totals(0, source.version)
     return {
         "kind": source.kind,
         "path": source.arguments.get("path"),
         "version": source.version,
-        "rows": None if None in rows else sum(filter(None, rows)),
-        "bytes": sum(arrival.bytes for arrival in source.arrivals),
+        "rows": totals.rows,
+        "bytes": totals.bytes,
         "landed": landed,
         "held": source.held,
         "skipped": sorted(source.skipped),

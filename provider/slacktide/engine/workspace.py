@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import Clock, isoformat, system_clock
@@ -12,15 +12,15 @@ from slacktide.engine.catalogue import Catalogue
 from slacktide.engine.declaring import declare, differs
 from slacktide.engine.definitions import ViewDraft, known
 from slacktide.engine.explanation import Explanation, explain_plan, explain_read, explain_view
-from slacktide.engine.garbage import Removed, collect, forget_changes
 from slacktide.engine.intake import Intake
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import make_plan
 from slacktide.engine.refreshing import Refresh
-from slacktide.engine.reports import Report
+from slacktide.engine.reports import History, Report
 from slacktide.engine.status import Status, make_status
 from slacktide.engine.verification import Verification, Verifier
 from slacktide.errors import InvalidSettingError, UnknownObjectError
+from slacktide.store.garbage import GRACE, Removed, collect
 from slacktide.store.record import FunctionRecord, Source, ViewRecord
 from slacktide.store.store import Store, random_token
 
@@ -207,12 +207,13 @@ class Workspace:
 
         A plan that was committed is not executed again; its report is returned.
         """
-        chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
-        if chosen is None:
-            chosen = self.plan(views)
-        done = self.report(chosen.plan_id)
+        if plan is None:
+            plan = self.plan(views)
+        # A plan that was committed long ago may have been collected since.
+        done = self.report(plan if isinstance(plan, str) else plan.plan_id)
         if done is not None:
             return done
+        chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
         self._replace_declared(spark, chosen)
         refresh = Refresh(
             self._store,
@@ -295,21 +296,25 @@ class Workspace:
         """Reports of runs, oldest first; of one view, the runs that computed it.
 
         Args:
-            view: name of a view; None for all.
+            view: name of a view, for which all reports are read; None for all.
             limit: look at no more than this many of the newest runs.
         """
         world = self._store.world()
         if view is not None:
             known("view", view, world.views)
         numbers = sorted(world.runs)[-limit:] if limit else sorted(world.runs)
-        reports = [Report.from_dict(self._store.report(run)) for run in numbers]
+        reports = History(numbers, self._store.report)
         if view is None:
             return reports
         computed = ("incremental", "full", "failed")
         return [r for r in reports if view in r.views and r.views[view].method in computed]
 
-    def gc(self, *, keep_runs: int | None = None) -> Removed:
-        """Remove files that nothing names, and changes of answers older than `keep_runs` runs."""
-        forgotten = forget_changes(self._store, keep_runs)
-        removed = collect(self._store, self._store.world(), self._clock())
-        return replace(removed, changes=forgotten)
+    def gc(self, *, keep_runs: int | None = None, grace: timedelta = GRACE) -> Removed:
+        """Remove what no reader and no run needs any more.
+
+        Args:
+            keep_runs: how many of the newest runs stay readable by `read` and `changes`; None for
+                all of them.
+            grace: how long readers go on with what they opened, and the longest run takes.
+        """
+        return collect(self._store, self._clock(), grace=grace, keep_runs=keep_runs)

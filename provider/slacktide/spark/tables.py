@@ -145,13 +145,33 @@ class Tables:
         """A table of some segments of a stored bag."""
         return self._files(chain, segments, columns, is_bag=True)
 
-    def chain_rows(self, segments: Sequence[Segment], chain: str, columns: Columns) -> str:
-        """A table of the plain rows of a stored bag, columns ``c0``, ``c1``, … by position."""
+    def chain_rows(
+        self,
+        segments: Sequence[Segment],
+        chain: str,
+        columns: Columns,
+        taken: Sequence[Segment] = (),
+    ) -> str:
+        """A table of the plain rows of a stored bag, columns ``c0``, ``c1``, … by position.
+
+        Args:
+            segments: what the bag is made of.
+            chain: names it.
+            columns: of the bag.
+            taken: what is to be taken back from it.
+        """
         table = self.segments(segments, chain, columns)
         names = ", ".join(f"c{i}" for i in range(len(columns)))
         copies = "LATERAL VIEW explode(array_repeat(0, CAST(__m AS INT))) AS __copy"
-        if len(segments) == 1:
+        if len(segments) == 1 and not taken:
             return self._define(f"SELECT {names} FROM {table} {copies}")
+        if taken:
+            back = self.segments(taken, chain, columns)
+            columns_and = f"{names}, " if names else ""
+            table = self._define(
+                f"SELECT {columns_and}__m FROM {table}"
+                f" UNION ALL SELECT {columns_and}-__m AS __m FROM {back}"
+            )
         typed = [(f"c{i}", stored_type(column.type)) for i, column in enumerate(columns)]
         return self._define(rows_sql(table, typed, what=chain))
 

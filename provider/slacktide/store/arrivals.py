@@ -3,18 +3,19 @@
 `Arrivals` reads like a tuple of `Arrival`, but keeps a few chunks of columns and builds a record
 only when one is asked for. Appending merges chunks as a binary counter does, so that n appends copy
 O(n log n) values, and leaves the older sequence as it was. A chunk that came from a checkpoint is
-parsed when it is first read, and goes into the next checkpoint as the bytes it came from.
+read and parsed when a file in it is asked for, and goes into the next checkpoint as the bytes it
+came from. Sums over a chunk are known without reading it.
 """
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, repeat
 from operator import eq
-from typing import Any, Final, overload
+from typing import Any, Final, NamedTuple, overload
 
 from slacktide.errors import WorkspaceError
 
@@ -57,25 +58,50 @@ class Arrival:
     deletes: int | None = None
 
 
+class Totals(NamedTuple):
+    """Sums over arrivals; None where one of them does not know the number."""
+
+    rows: int | None = 0
+    deletes: int | None = 0
+    bytes: int = 0
+
+    def plus(self, other: Totals) -> Totals:
+        """Give the sums over both."""
+        return Totals(
+            None if self.rows is None or other.rows is None else self.rows + other.rows,
+            None if self.deletes is None or other.deletes is None else self.deletes + other.deletes,
+            self.bytes + other.bytes,
+        )
+
+
 class Chunk:
-    """Some consecutive arrivals as columns; the columns may still be text."""
+    """Some consecutive arrivals as columns; the columns may still be text, or not read yet."""
 
-    __slots__ = ("_columns", "_ends", "_text", "arrivals", "files", "kept")
+    __slots__ = ("_columns", "_ends", "_paths", "_text", "_totals", "arrivals", "files", "kept")
 
-    def __init__(self, arrivals: int, files: int, text: bytes, where: str = "") -> None:
+    def __init__(
+        self,
+        arrivals: int,
+        files: int,
+        totals: Totals | None,
+        text: bytes | Callable[[], bytes],
+        where: str = "",
+    ) -> None:
         self.kept: str | None = None
         """The digest of the text, once checkpoints keep it in an object of its own."""
         self.arrivals = arrivals
         self.files = files
-        self._text: bytes | None = text
+        self._totals = totals
+        self._text: bytes | Callable[[], bytes] | None = text
         self._columns: dict[str, list[Any]] | str = where
         self._ends: list[int] = []
+        self._paths: frozenset[str] | None = None
 
     @classmethod
     def of(cls, columns: dict[str, list[Any]], where: str) -> Chunk:
         """Take parsed columns."""
         _check(columns, where)
-        chunk = cls(len(columns["files"]), len(columns["path"]), b"")
+        chunk = cls(len(columns["files"]), len(columns["path"]), None, b"")
         chunk._text = None
         chunk._fill(columns)
         return chunk
@@ -83,6 +109,8 @@ class Chunk:
     @property
     def text(self) -> bytes:
         """The columns as one line of JSON."""
+        if callable(self._text):
+            return self._text()
         if self._text is not None:
             return self._text
         return json.dumps(self.columns, separators=(",", ":"), allow_nan=False).encode()
@@ -91,7 +119,7 @@ class Chunk:
     def columns(self) -> dict[str, list[Any]]:
         """The columns by name."""
         if isinstance(self._columns, str):
-            columns = _parse(self._text or b"", self._columns)
+            columns = _parse(self.text, self._columns)
             if (len(columns["files"]), len(columns["path"])) != (self.arrivals, self.files):
                 raise WorkspaceError(f"{self._columns} has other arrivals than it says", hint=_LOST)
             self._fill(columns)
@@ -102,6 +130,36 @@ class Chunk:
         # Filled twice by two threads, it holds the same values: no lock is needed.
         self._ends = list(accumulate(columns["files"], initial=0))
         self._columns = columns
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the columns are at hand, without reading an object."""
+        return not (isinstance(self._columns, str) and callable(self._text))
+
+    @property
+    def totals(self) -> Totals:
+        """The sums over all arrivals of the chunk; known of a chunk that was not read, too."""
+        if self._totals is None:
+            self._totals = self.sums(0, self.arrivals)
+        return self._totals
+
+    def sums(self, start: int, end: int) -> Totals:
+        """Sum over some of the arrivals."""
+        rows, deletes, size = (
+            self.columns[name][start:end] for name in ("rows", "deletes", "bytes")
+        )
+        return Totals(
+            None if None in rows else sum(rows),
+            None if None in deletes else sum(deletes),
+            sum(size),
+        )
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The paths of all files."""
+        if self._paths is None:
+            self._paths = frozenset(self.columns["path"])
+        return self._paths
 
     def build(self, index: int) -> Arrival:
         """Build one arrival."""
@@ -174,10 +232,35 @@ class Arrivals(Sequence[Arrival]):
         chunks = list(self.chunks)
         for chunk in Arrivals.of(more).chunks:
             chunks.append(chunk)
+            # What nobody has read yet is not read for this; the next checkpoint merges it.
+            while len(chunks) > 1 and chunks[-2].is_near and _fit(chunks[-2], chunks[-1]):
+                last = chunks.pop()
+                chunks[-1] = chunks[-1].merged(last)
+        return Arrivals(chunks)
+
+    def merged(self) -> Arrivals:
+        """Give the same arrivals in as few chunks as the counter has, chunks not read included."""
+        chunks: list[Chunk] = []
+        for chunk in self.chunks:
+            chunks.append(chunk)
             while len(chunks) > 1 and _fit(chunks[-2], chunks[-1]):
                 last = chunks.pop()
                 chunks[-1] = chunks[-1].merged(last)
         return Arrivals(chunks)
+
+    def totals(self, start: int, end: int) -> Totals:
+        """Sum over the arrivals after version `start`, up to and with version `end`."""
+        found = Totals()
+        for chunk, first in zip(self.chunks, self._starts, strict=False):
+            low, high = max(start - first, 0), min(end - first, chunk.arrivals)
+            if low < high:
+                is_whole = high - low == chunk.arrivals
+                found = found.plus(chunk.totals if is_whole else chunk.sums(low, high))
+        return found
+
+    def has_path(self, path: str) -> bool:
+        """Tell whether a file came with one of the arrivals."""
+        return any(path in chunk.paths for chunk in self.chunks)
 
     def pins(self) -> Iterator[tuple[int, PinnedFile]]:
         """Give every file with the version that brought it, oldest first."""

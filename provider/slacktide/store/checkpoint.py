@@ -2,7 +2,7 @@
 
 A checkpoint is a header line, a line with the world but for its arrivals, and one line for each
 small chunk of arrivals. A large chunk stands in an object of its own, named by its digest, so that
-the next checkpoint only refers to it. Chunks are parsed when they are first needed.
+the next checkpoint only refers to it. Chunks are read and parsed when they are first needed, if ever.
 
 ``latest.json`` is a hint at the newest checkpoints. One that is lost, torn or of another version
 costs time only: an older one is taken, or the log is replayed.
@@ -15,14 +15,16 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import islice, zip_longest
 from types import MappingProxyType
 from typing import Any, Final
 
 from slacktide.errors import SlacktideError, StorageError, WorkspaceError
-from slacktide.store.arrivals import Arrivals, Chunk
+from slacktide.store.arrivals import Arrivals, Chunk, Totals
 from slacktide.store.entry import dump_json
+from slacktide.store.fold import fold
 from slacktide.store.log import Log
 from slacktide.store.objects import Objects
 from slacktide.store.record import Chain, FunctionRecord, RunRecord, Source, ViewRecord
@@ -42,8 +44,30 @@ _READERS: Final[Mapping[str, Reader]] = MappingProxyType(
         "chains": Reader(Chain),
     }
 )
-Fetch = Callable[[Sequence[str]], Sequence[bytes | None]]
+Hinted = tuple[int, list[str]]
 _logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Arrivals of a source that stand in an object of their own.
+
+    Attributes:
+        name: the digest of the text.
+        source: the source that they belong to.
+        number: the entry whose world holds them.
+        first: how many arrivals of the source came before.
+        count: how many they are.
+    """
+
+    name: str
+    source: str
+    number: int
+    first: int
+    count: int
+
+
+Fetch = Callable[[Part], bytes]
 
 
 def checkpoint_key(number: int) -> str:
@@ -63,8 +87,9 @@ def encode_checkpoint(world: World, place: Callable[[Chunk], str | None]) -> byt
     for name, source in world.sources.items():
         shape = []
         for chunk in source.arrivals.chunks:
-            shape.append([chunk.arrivals, chunk.files, place(chunk)])
-            if shape[-1][-1] is None:
+            kept = place(chunk)
+            shape.append([chunk.arrivals, chunk.files, kept, *chunk.totals])
+            if kept is None:
                 lines.append(chunk.text)
         sources[name] = {
             f.name: shape if f.name == "arrivals" else encode(getattr(source, f.name))
@@ -74,6 +99,7 @@ def encode_checkpoint(world: World, place: Callable[[Chunk], str | None]) -> byt
         "settings": encode(world.settings),
         "sources": sources,
         **{kind: encode(getattr(world, kind)) for kind in ("views", "functions", "chains")},
+        "collected": world.collected,
         "runs": [[getattr(run, f.name) for f in fields(run)] for run in world.runs.values()],
     }
     rest = b"\n".join([dump_json(body), *lines])
@@ -82,7 +108,12 @@ def encode_checkpoint(world: World, place: Callable[[Chunk], str | None]) -> byt
 
 
 def decode_checkpoint(data: bytes, where: str, fetch: Fetch) -> World:
-    """Read a world; `fetch` reads the objects that keep large chunks.
+    """Read a world.
+
+    Args:
+        data: the checkpoint.
+        where: names it in errors.
+        fetch: reads the text of a part that stands in an object of its own, when it is needed.
 
     Raises:
         WorkspaceError: it is torn, or of another format.
@@ -93,37 +124,33 @@ def decode_checkpoint(data: bytes, where: str, fetch: Fetch) -> World:
         if head["format"] != FORMAT or head["digest"] != _digest(rest):
             raise WorkspaceError(f"{where} is torn or of another format")
         line, *chunks = rest.split(b"\n")
+        lines = iter(chunks)
         body = json.loads(line)
-        kept = _fetch_kept(body, where, fetch)
-        return _world(head["number"], body, partial(_chunk, where, iter(chunks), kept), where)
+        arrivals = {
+            name: _arrivals(head["number"], source, lines, fetch, where)
+            for name, source in body["sources"].items()
+        }
+        return _world(head["number"], body, arrivals, where)
     except (ValueError, KeyError, TypeError, StopIteration) as error:
         raise WorkspaceError(f"{where} is not a checkpoint") from error
 
 
-def _fetch_kept(body: dict[str, Any], where: str, fetch: Fetch) -> dict[str, bytes]:
-    shapes = (source["arrivals"] for source in body["sources"].values())
-    names = [name for shape in shapes for _, _, name in shape if name is not None]
-    kept = {}
-    for name, text in zip(names, fetch([chunk_key(name) for name in names]), strict=True):
-        if text is None or _digest(text) != name:
-            raise WorkspaceError(f"{where} needs the chunk {name}, which is lost or torn")
-        kept[name] = text
-    return kept
-
-
-def _chunk(where: str, lines: Iterator[bytes], kept: dict[str, bytes], row: list[Any]) -> Chunk:
-    arrivals, files, name = row
-    chunk = Chunk(arrivals, files, next(lines) if name is None else kept[name], where)
-    chunk.kept = name
-    return chunk
+def _arrivals(
+    number: int, source: dict[str, Any], lines: Iterator[bytes], fetch: Fetch, where: str
+) -> Arrivals:
+    chunks, first = [], 0
+    for arrivals, files, name, *totals in source.pop("arrivals"):
+        part = Part(name, source["name"], number, first, arrivals)
+        text = next(lines) if name is None else partial(fetch, part)
+        chunks.append(Chunk(arrivals, files, Totals(*totals), text, where))
+        chunks[-1].kept = name
+        first += arrivals
+    return Arrivals(chunks)
 
 
 def _world(
-    number: int, body: dict[str, Any], chunk: Callable[[list[Any]], Chunk], where: str
+    number: int, body: dict[str, Any], arrivals: Mapping[str, Arrivals], where: str
 ) -> World:
-    arrivals = {}
-    for name, source in body["sources"].items():
-        arrivals[name] = Arrivals([chunk(row) for row in source.pop("arrivals")])
     known = {
         kind: {name: reader(value, where) for name, value in body[kind].items()}
         for kind, reader in _READERS.items()
@@ -139,7 +166,13 @@ def _world(
         chains=MappingProxyType(known["chains"]),
         runs=MappingProxyType(runs),
         plans=MappingProxyType({run.plan_id: run.run for run in runs.values()}),
+        collected=body.get("collected", 0),
     )
+
+
+def _merged(world: World) -> World:
+    sources = {n: replace(s, arrivals=s.arrivals.merged()) for n, s in world.sources.items()}
+    return replace(world, sources=MappingProxyType(sources))
 
 
 def _digest(data: bytes) -> str:
@@ -160,8 +193,24 @@ def _is_hint(number: object, names: object) -> bool:
     )
 
 
+def thinned(rows: Sequence[Hinted]) -> list[Hinted]:
+    """Choose the checkpoints to keep: the two newest, and ever fewer of the older ones.
+
+    From any entry, the distance back to a checkpoint is at most about its distance to the end, so
+    that what the log said then is found by reading about as many entries as came since.
+
+    Args:
+        rows: the newest first.
+    """
+    kept = list(rows[:_KEPT])
+    for row, older in zip_longest(rows[_KEPT:], rows[_KEPT + 1 :]):
+        needed = older is None or kept[-1][0] - older[0] > kept[0][0] - kept[-1][0]
+        kept += [row] if needed else []
+    return kept
+
+
 class Checkpoints:
-    """Keeps the newest checkpoints of a log."""
+    """Keeps the newest checkpoints of a log, and a few older ones."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -182,22 +231,44 @@ class Checkpoints:
                 return world
         return None
 
-    def write(self, world: World) -> None:
-        """Keep a world; a failure is logged, since it costs time only."""
+    def upto(self, number: int) -> World:
+        """Read the newest checkpoint that is not past a number; an empty world where none is."""
+        for hinted, _ in self._hinted():
+            world = self._read(hinted) if hinted <= number else None
+            if world is not None:
+                return world
+        return World()
+
+    def needed(self) -> frozenset[str]:
+        """Name all objects that the hint speaks of, itself included; none where there is no hint."""
+        known = self._hinted()
+        chunks = {chunk_key(name) for _, names in known for name in names}
+        numbers = {checkpoint_key(number) for number, _ in known}
+        return frozenset({_HINT, *chunks, *numbers} if known else ())
+
+    def write(self, world: World) -> World:
+        """Keep a world and give it, its arrivals in fewer chunks.
+
+        A failure is logged, since it costs time only.
+        """
         try:
+            world = _merged(world)
             data = encode_checkpoint(world, self._place)
             self._objects.put(checkpoint_key(world.number), data)
             known = [(number, names) for number, names in self._hinted() if number != world.number]
             known = sorted([(world.number, _kept(world)), *known], reverse=True)
-            self._objects.put(_HINT, dump_json({"format": FORMAT, "checkpoints": known[:_KEPT]}))
-            needed = {name for _, names in known[:_KEPT] for name in names}
-            unneeded = {name for _, names in known[_KEPT:] for name in names} - needed
+            kept = thinned(known)
+            self._objects.put(_HINT, dump_json({"format": FORMAT, "checkpoints": kept}))
+            dropped = [row for row in known if row not in kept]
+            needed = {name for _, names in kept for name in names}
+            unneeded = {name for _, names in dropped for name in names} - needed
             self._objects.delete(
-                [checkpoint_key(number) for number, _ in known[_KEPT:]]
+                [checkpoint_key(number) for number, _ in dropped]
                 + [chunk_key(name) for name in sorted(unneeded)]
             )
         except (StorageError, WorkspaceError) as error:
             _logger.warning("checkpoint %d was not written: %s", world.number, error)
+        return world
 
     def _place(self, chunk: Chunk) -> str | None:
         if chunk.files < _ALONE:
@@ -209,7 +280,18 @@ class Checkpoints:
             self._objects.put(chunk_key(chunk.kept), text)
         return chunk.kept
 
-    def _hinted(self) -> list[tuple[int, list[str]]]:
+    def _fetch(self, part: Part) -> bytes:
+        """Read a part; one that is lost or torn is made again from the entries."""
+        text = self._objects.get(chunk_key(part.name))
+        if text is not None and _digest(text) == part.name:
+            return text
+        _logger.warning("the chunk %s is lost or torn: the log is read instead", part.name)
+        entries = islice(Log(self._objects).since(0), part.number + 1)
+        world = fold(World(), ((number, entry.updates) for number, entry in entries))
+        arrivals = world.sources[part.source].arrivals[part.first : part.first + part.count]
+        return Arrivals.of(arrivals).chunks[0].text
+
+    def _hinted(self) -> list[Hinted]:
         data = self._objects.get(_HINT)
         try:
             rows = json.loads(data or b"{}")["checkpoints"]
@@ -224,7 +306,7 @@ class Checkpoints:
             return None
         try:
             where = self._objects.address.child(key).spelling
-            return decode_checkpoint(data, where, self._objects.get_many)
+            return decode_checkpoint(data, where, self._fetch)
         except SlacktideError as error:
             _logger.warning("checkpoint %d is passed over: %s", number, error)
             return None

@@ -34,6 +34,7 @@ class _Draft:
         self.chains = dict(world.chains)
         self.runs = dict(world.runs)
         self.plans = dict(world.plans)
+        self.collected = world.collected
         self.full_reports = [run for run, record in self.runs.items() if record.report]
 
     def finish(self) -> World:
@@ -47,6 +48,7 @@ class _Draft:
             chains=proxy(self.chains),
             runs=proxy(self.runs),
             plans=proxy(self.plans),
+            collected=self.collected,
         )
 
     def seen(self) -> World:
@@ -287,6 +289,12 @@ def _record_run(draft: _Draft, number: int, update: u.RecordRun) -> None:
         draft.runs[oldest] = replace(draft.runs[oldest], report={})
 
 
+def _collect(draft: _Draft, number: int, update: u.Collect) -> None:
+    if update.point >= number:
+        raise InvariantError(f"entry {number} moves the collection point to {update.point}")
+    draft.collected = max(draft.collected, update.point)
+
+
 STEPS: Final[Mapping[type, Callable[[_Draft, int, Any], None]]] = MappingProxyType(
     {
         u.CreateWorkspace: _create,
@@ -308,5 +316,6 @@ STEPS: Final[Mapping[type, Callable[[_Draft, int, Any], None]]] = MappingProxyTy
         u.DropChain: _drop_chain,
         u.AdvanceView: _advance,
         u.RecordRun: _record_run,
+        u.Collect: _collect,
     }
 )

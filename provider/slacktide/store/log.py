@@ -7,12 +7,23 @@ missing number is the end. Nothing is listed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 
+from slacktide.common.clock import parse_instant
 from slacktide.errors import StorageError
 from slacktide.store.entry import Entry, decode_entry, entry_key
 from slacktide.store.objects import Objects
 
 _WIDEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An entry, and when the object store says that it was written."""
+
+    number: int
+    at: datetime
 
 
 class Log:
@@ -56,6 +67,22 @@ class Log:
             middle = (low + high) // 2
             low, high = (middle, high) if self.exists(middle) else (low, middle)
         return low
+
+    def settled(self, limit: datetime, end: int) -> Written | None:
+        """Find the newest entry up to `end` that was written at an instant or before it, by halves.
+
+        Times are those of the object store, which gives later entries no earlier times.
+        """
+        found, low, high = None, 0, end
+        while low <= high:
+            middle = (low + high) // 2
+            meta = self._objects.head(entry_key(middle))
+            at = None if meta is None else parse_instant(meta.modified)
+            if at is not None and at <= limit:
+                found, low = Written(middle, at), middle + 1
+            else:
+                high = middle - 1
+        return found
 
     def append(self, number: int, data: bytes, token: str) -> bool:
         """Take a number; tell whether it is ours, by this call or by one whose answer was lost.

@@ -25,6 +25,8 @@ from slacktide.errors import (
 from slacktide.store.address import Address, check_relative
 
 _REMOTE_READERS: Final = 16
+_ATTEMPT: Final = 3
+"""How deep the directory of an attempt lies: ``views/<name>/<attempt>``."""
 _T = TypeVar("_T")
 _FOREIGN: Final = (failure.BaseError, ValueError, OSError)
 
@@ -100,6 +102,9 @@ class ObjectStore:
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects; one that is gone already is no error."""
         self._each(self._delete, keys)
+        if self._address.is_local:
+            for key in keys:
+                self._tidy(key)
 
     def list(self, prefix: str) -> Iterator[ObjectMeta]:
         """List all objects in a directory and below it; an empty prefix is the root."""
@@ -112,6 +117,16 @@ class ObjectStore:
             return
         except _FOREIGN as error:
             raise self._ours(error, prefix) from error
+
+    def _tidy(self, key: str) -> None:
+        """Remove the directories of an attempt that are empty now; object stores have none."""
+        *parents, _ = key.split("/")
+        while len(parents) >= _ATTEMPT:
+            try:
+                Path(self._address.path, *parents).rmdir()
+            except OSError:  # there is more in it, or another process was faster
+                return
+            parents.pop()
 
     def _delete(self, key: str) -> None:
         self._call(partial(obstore.delete, self._client, self._key(key)), key)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slacktide.store.arrivals import Arrivals
+from slacktide.store.arrivals import Arrivals, Totals
 
 Json = Any
 
@@ -44,14 +44,13 @@ class Source:
 
     def rows_at(self, version: int) -> int | None:
         """Rows of the relation as of a version; None where a file's rows are not known."""
-        rows = 0
-        for number, arrival in enumerate(self.arrivals[:version], 1):
-            if number in self.skipped:
-                continue
-            if arrival.rows is None or arrival.deletes is None:
-                return None
-            rows += arrival.rows - 2 * arrival.deletes
-        return max(rows, 0)
+        totals = Totals()
+        ends = [skipped - 1 for skipped in sorted(self.skipped) if skipped <= version]
+        for end, start in zip([*ends, version], [0, *(end + 1 for end in ends)], strict=True):
+            totals = totals.plus(self.arrivals.totals(start, end))
+        if totals.rows is None or totals.deletes is None:
+            return None
+        return max(totals.rows - 2 * totals.deletes, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,8 +75,26 @@ class SkippedAre:
     versions: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class NotCollected:
+    """The collection point has not passed the world that a run began in, of this entry.
+
+    What the run has written, and no entry names yet, is garbage to a collection that has.
+    """
+
+    since: int
+
+
 Requirement = (
-    NameFree | SourceIs | SourceArrivals | SkippedAre | ViewIs | ChainIs | PlanOpen | RunFree
+    NameFree
+    | SourceIs
+    | SourceArrivals
+    | SkippedAre
+    | ViewIs
+    | ChainIs
+    | PlanOpen
+    | RunFree
+    | NotCollected
 )
 
 
@@ -85,27 +103,37 @@ def obstacle(world: World, requirement: Requirement) -> str | None:
     match requirement:
         case NameFree(kind, name):
             taken = world.function(name) if kind == "function" else world.relation(name)
-            return taken and f"the name {name} is taken by {taken}"
+            reason = taken and f"the name {name} is taken by {taken}"
         case SourceIs(name, epoch):
             source = world.sources.get(name)
-            return _changed("source", name, None if source is None else source.epoch, epoch)
+            reason = _changed("source", name, None if source is None else source.epoch, epoch)
         case SourceArrivals(name, count):
             source = world.sources.get(name)
-            return _counted(name, None if source is None else source.version, count)
+            reason = _counted(name, None if source is None else source.version, count)
         case SkippedAre(name, versions):
-            return _left_out(name, world.sources.get(name), tuple(versions))
+            reason = _left_out(name, world.sources.get(name), tuple(versions))
         case ViewIs(name, token):
             view = world.views.get(name)
-            return _changed("view", name, None if view is None else view.token, token)
+            reason = _changed("view", name, None if view is None else view.token, token)
         case ChainIs(id, token):
             chain = world.chains.get(id)
-            return _changed("chain", id, None if chain is None else chain.token, token)
+            reason = _changed("chain", id, None if chain is None else chain.token, token)
         case PlanOpen(plan_id):
-            run = world.plans.get(plan_id)
-            return None if run is None else f"plan {plan_id} was committed as run {run}"
+            by = world.plans.get(plan_id)
+            reason = None if by is None else f"plan {plan_id} was committed as run {by}"
         case RunFree(run):
-            return f"run {run} was committed by another writer" if run in world.runs else None
-    assert_never(requirement)
+            reason = f"run {run} was committed by another writer" if run in world.runs else None
+        case NotCollected(since):
+            reason = _collected(world, since)
+        case _:
+            assert_never(requirement)
+    return reason
+
+
+def _collected(world: World, since: int) -> str | None:
+    if world.collected <= since:
+        return None
+    return f"the run began at entry {since}, and a collection has passed that"
 
 
 def _changed(kind: str, name: str, now: int | None, then: int | None) -> str | None:

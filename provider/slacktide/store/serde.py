@@ -197,6 +197,7 @@ UPDATES: Final = TaggedUnion(
         "drop-chain": u.DropChain,
         "advance-view": u.AdvanceView,
         "record-run": u.RecordRun,
+        "collect": u.Collect,
     }
 )
 REQUIREMENTS: Final = TaggedUnion(
@@ -209,5 +210,6 @@ REQUIREMENTS: Final = TaggedUnion(
         "chain-is": r.ChainIs,
         "plan-open": r.PlanOpen,
         "run-free": r.RunFree,
+        "not-collected": r.NotCollected,
     }
 )

@@ -6,6 +6,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from slacktide.common.clock import Clock, isoformat
@@ -22,7 +23,8 @@ from slacktide.store.address import Address, check_relative, parse_address
 from slacktide.store.checkpoint import EVERY, Checkpoints
 from slacktide.store.entry import Entry, decode_entry, dump_json, encode_entry, load_document
 from slacktide.store.fold import fold
-from slacktide.store.log import Log
+from slacktide.store.log import Log, Written
+from slacktide.store.naming import named_since
 from slacktide.store.objects import ObjectMeta, Objects, connect
 from slacktide.store.record import Json, StoredFile
 from slacktide.store.requirement import Requirement, obstacle
@@ -186,8 +188,16 @@ class Store:
         self._mine[entry.writer] = number
         if number // EVERY > self._covered // EVERY:
             self._covered = number
-            self._checkpoints.write(after)
+            self._world = self._checkpoints.write(after)
         return True
+
+    def settled(self, limit: datetime) -> Written | None:
+        """Find the newest entry that was written at an instant or before it."""
+        return self._log.settled(limit, self.world().number)
+
+    def named_since(self, number: int) -> frozenset[str]:
+        """Give the files that any world has named, from that of an entry to the newest."""
+        return frozenset(named_since(self._log, self._checkpoints.upto(number), number))
 
     def report(self, run: int) -> Mapping[str, Json]:
         """Give the report of a run in full, however old.
@@ -293,6 +303,12 @@ class Store:
     def list_objects(self, prefix: str) -> Iterator[ObjectMeta]:
         """List everything in a directory that is to be collected, with its modification time."""
         return self._objects.list(prefix)
+
+    def unneeded_checkpoints(self) -> Iterator[ObjectMeta]:
+        """List checkpoints, and parts of them, that are of no use any more."""
+        needed = self._checkpoints.needed()
+        listed = self._objects.list("log/checkpoint") if needed else iter(())
+        return (meta for meta in listed if meta.path not in needed)
 
     def delete(self, relatives: Iterable[str]) -> None:
         """Remove objects; one that is gone already is no error."""

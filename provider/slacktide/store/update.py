@@ -174,6 +174,13 @@ class RecordRun:
     report: Mapping[str, Json]
 
 
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """Move the collection point: no run that began before this entry may commit from now on."""
+
+    point: int
+
+
 Update = (
     CreateWorkspace
     | AddSource
@@ -194,4 +201,5 @@ Update = (
     | DropChain
     | AdvanceView
     | RecordRun
+    | Collect
 )

@@ -20,6 +20,8 @@ class World:
     Attributes:
         number: the last entry folded; -1 before the first.
         plans: the run that committed each plan.
+        collected: the collection point; what runs that began before this entry wrote and no entry
+            names may be gone.
     """
 
     number: int = -1
@@ -30,6 +32,7 @@ class World:
     chains: Mapping[str, Chain] = field(default_factory=_nothing)
     runs: Mapping[int, RunRecord] = field(default_factory=lambda: MappingProxyType({}))
     plans: Mapping[str, int] = field(default_factory=_nothing)
+    collected: int = 0
 
     @property
     def next_run(self) -> int:

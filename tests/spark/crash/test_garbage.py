@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slacktide.engine.garbage import GRACE
+from slacktide.store.garbage import GRACE
 from tests.harness.objects import FaultyObjects, Killed
 from tests.harness.shop import Shop
 

@@ -47,6 +47,12 @@ def test_another_run_took_in_more(spark, shop: Shop) -> None:
     assert report.views["totals"].method == "unchanged"
     assert report.views["named"].versions["orders"] == shop.world().sources["orders"].version
     assert shop.workspace.refresh(spark, shop.plan_id) == report
+    executed = shop.workspace.stored_plan(shop.plan_id)
+    assert executed.plan_id == shop.plan_id
+    assert executed.versions == report.versions
+    assert {v.view: v.method for v in executed.views} == {
+        name: view.method for name, view in report.views.items()
+    }
     shop.check()
     assert shop.workspace.verify(spark).equal
 

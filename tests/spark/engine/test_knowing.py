@@ -55,7 +55,7 @@ def test_answers_of_earlier_runs_and_what_lies_between(lab: Lab) -> None:
         lab.refresh()
         answers.append({name: lab.bag(name) for name in ("sums", "always")})
     for run, answer in enumerate(answers, 1):
-        assert lab.bag("sums", run=run) == answer["sums"], run
+        assert {name: lab.bag(name, run=run) for name in answer} == answer, run
     for view in ("sums", "always"):
         for since in range(4):
             for until in range(since + 1, 5):
@@ -66,8 +66,14 @@ def test_answers_of_earlier_runs_and_what_lies_between(lab: Lab) -> None:
                 assert lab.changes(view, since, until) == net, (view, since, until)
     kinds = {row[-2] for row in lab.ws.changes(lab.spark, "sums", since=1).collect()}
     assert kinds == {"insert", "delete"}
-    with pytest.raises(UnknownObjectError, match="oldest answer"):
+    lab.ws.gc(keep_runs=2)
+    assert lab.bag("always", run=3) == answers[2]["always"]
+    assert lab.bag("always", run=2) == answers[1]["always"], "by what the kept runs changed"
+    assert lab.changes("always", 2, 4) == lab.changes("always", 2)
+    with pytest.raises(UnknownObjectError, match="no answer as of run 1"):
         lab.read("always", run=1)
+    with pytest.raises(UnknownObjectError, match="up to run 2 are no longer kept"):
+        lab.changes("always", 1)
 
 
 def test_history_and_status(lab: Lab) -> None:

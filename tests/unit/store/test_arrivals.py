@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
 from slacktide.errors import WorkspaceError
 from slacktide.store import Arrival, Arrivals, PinnedFile
-from slacktide.store.arrivals import Chunk, from_json
+from slacktide.store.arrivals import Chunk, Totals, from_json
+from slacktide.store.record import Source
 from tests.harness.objects import arrival
 
 PINS = st.builds(
@@ -89,12 +92,34 @@ def test_columns_that_do_not_fit(change: dict[str, object]) -> None:
 @pytest.mark.parametrize("text", [b"{", b"[]", b"{}"])
 def test_a_chunk_that_cannot_be_read(text: bytes) -> None:
     with pytest.raises(WorkspaceError, match="checkpoint 9"):
-        Arrivals([Chunk(1, 1, text, "checkpoint 9")])[0]
+        Arrivals([Chunk(1, 1, None, text, "checkpoint 9")])[0]
 
 
 def test_a_chunk_with_other_counts() -> None:
     text = Arrivals.of([arrival("a", files=2)]).chunks[0].text
     with pytest.raises(WorkspaceError, match="checkpoint 9"):
-        Arrivals([Chunk(1, 3, text, "checkpoint 9")])[0]
+        Arrivals([Chunk(1, 3, None, text, "checkpoint 9")])[0]
     with pytest.raises(WorkspaceError, match="not columns"):
         from_json([], "entry 7")
+
+
+def test_sums_are_those_of_the_records() -> None:
+    """Over chunks that are whole and chunks that are cut, and with arrivals left out."""
+    records = [
+        Arrival((), i if i != 40 else None, 10 * i, "2026", 0 if i % 3 else 1) for i in range(60)
+    ]
+    arrivals = Arrivals()
+    for record in records:
+        arrivals = arrivals.appended([record])
+    assert len(arrivals.chunks) > 2
+    for start, end in [(0, 60), (0, 33), (7, 59), (5, 5), (31, 33), (41, 60), (50, 70)]:
+        some = records[start:end]
+        rows = None if any(r.rows is None for r in some) else sum(r.rows or 0 for r in some)
+        deletes = sum(r.deletes or 0 for r in some)
+        assert arrivals.totals(start, end) == Totals(rows, deletes, sum(r.bytes for r in some))
+    source = Source("t", "change-feed", {}, (), arrivals, frozenset({1, 2, 41, 60}))
+    for version in (0, 1, 2, 3, 41, 60):
+        left = [r for v, r in enumerate(records, 1) if v <= version and v not in source.skipped]
+        expected = sum((r.rows or 0) - 2 * (r.deletes or 0) for r in left)
+        assert source.rows_at(version) == max(expected, 0)
+    assert replace(source, skipped=frozenset()).rows_at(41) is None

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 
 import pytest
 
 from slacktide import store as s
-from slacktide.store.checkpoint import EVERY, checkpoint_key, decode_checkpoint, encode_checkpoint
+from slacktide.store.arrivals import Totals
+from slacktide.store.checkpoint import (
+    EVERY,
+    checkpoint_key,
+    decode_checkpoint,
+    encode_checkpoint,
+    thinned,
+)
 from slacktide.store.entry import entry_key
-from tests.harness.objects import FaultyObjects, RandomHistory, TickingClock, arrival, lost
+from tests.harness.objects import FaultyObjects, RandomHistory, TickingClock, arrival, lost, no_part
 
 HINT = "log/checkpoint/latest.json"
 Open = Callable[[], tuple[s.Store, list[str]]]
@@ -124,12 +132,25 @@ def test_a_checkpoint_under_another_name_is_still_one(
     assert opened()[0].world() == long_store.world()
 
 
-def test_keeps_two(store: s.Store, objects: s.Objects) -> None:
+def test_keeps_the_newest_and_ever_fewer_of_the_older(store: s.Store, objects: s.Objects) -> None:
     store.commit([s.AddSource("orders", "files", {}, ())])
-    for i in range(4 * EVERY):
+    for i in range(8 * EVERY):
         store.commit([s.AcceptArrivals("orders", [arrival(str(i))])])
     names = sorted(meta.path for meta in objects.list("log/checkpoint"))
-    assert names == [checkpoint_key(3 * EVERY), checkpoint_key(4 * EVERY), HINT]
+    kept = [checkpoint_key(n * EVERY) for n in (1, 3, 5, 6, 7, 8)]
+    assert names == [*kept, HINT]
+
+
+def test_the_way_back_to_a_checkpoint_is_as_long_as_the_way_to_the_end() -> None:
+    kept: list[tuple[int, list[str]]] = []
+    for number in range(1, 1000):
+        kept = thinned([(number, []), *kept])
+        numbers = [n for n, _ in kept]
+        assert numbers[:2] == list(range(number, 0, -1))[:2]
+        assert numbers[-1] == 1
+        assert len(numbers) <= 3 + 2 * number.bit_length()
+        for newer, older in itertools.pairwise(numbers):
+            assert newer - older <= max(1, 2 * (number - newer))
 
 
 def test_one_that_could_not_be_written_is_written_by_the_next_writer(
@@ -168,7 +189,7 @@ def test_chunks_go_from_one_checkpoint_to_the_next_as_they_are() -> None:
     data = encode_checkpoint(world, in_line)
     lines = data.split(b"\n")
     assert len(lines) == 3, "header, world, one chunk"
-    read = decode_checkpoint(data, "here", lambda _: [])
+    read = decode_checkpoint(data, "here", no_part)
     assert encode_checkpoint(read, in_line) == data
     arrivals = read.sources["orders"].arrivals
     assert (len(arrivals), arrivals.file_count, arrivals.chunks[0].text) == (1, 3, lines[2])
@@ -196,19 +217,29 @@ def chunk_objects(objects: s.Objects) -> dict[str, s.ObjectMeta]:
 
 def test_a_large_chunk_is_written_once(large_store: s.Store, objects: s.Objects) -> None:
     before = chunk_objects(objects)
-    for i in range(2 * EVERY):
+    for i in range(6 * EVERY):
         large_store.commit([s.AcceptArrivals("orders", [arrival(f"x{i}", files=SOME)])])
     after = chunk_objects(objects)
     full = max(before, key=lambda key: before[key].size)
     assert after[full] == before[full], "the full one was not written again"
-    assert set(before) - set(after), "what neither of the two needs is gone"
+    assert set(before) - set(after), "what no checkpoint needs is gone"
 
 
-def test_large_chunks_are_read_back(large_store: s.Store, opened: Open) -> None:
-    store, read = opened()
-    assert store.world() == large_store.world()
-    assert entry_key(1) not in read
-    assert [key for key in read if "/arrivals/" in key]
+def test_large_chunks_are_read_back(
+    large_store: s.Store, objects: s.Objects, clock: TickingClock, opened: Open
+) -> None:
+    assert not [key for key in opened()[1] if "/arrivals/" in key], (
+        "they are read when they are needed"
+    )
+    faulty = FaultyObjects(objects)
+    source = s.Store.open("unused", clock=clock, objects=faulty).world().sources["orders"]
+    whole = large_store.world().sources["orders"]
+    assert source.version == whole.version
+    assert source.arrivals.totals(0, source.version) == Totals(None, None, 10 * (FULL + 4000))
+    assert not [key for _, key in faulty.calls if "/arrivals/" in key], "sums need no reading"
+    assert source.arrivals == whole.arrivals
+    assert [key for _, key in faulty.calls if "/arrivals/" in key]
+    assert ("get", entry_key(1)) not in faulty.calls
 
 
 @pytest.mark.parametrize("data", [None, b"", b"[]"])
@@ -217,9 +248,11 @@ def test_a_lost_chunk_costs_time_only(
 ) -> None:
     for key in chunk_objects(objects):
         put_or_delete(objects, key, data)
-    store, read = opened()
-    assert store.world() == large_store.world()
-    assert entry_key(1) in read, "no checkpoint was whole"
+    assert entry_key(1) not in opened()[1]
+    faulty = FaultyObjects(objects)
+    world = s.Store.open("unused", clock=TickingClock(), objects=faulty).world()
+    assert world == large_store.world()
+    assert ("get", entry_key(1)) in faulty.calls, "the parts were made from the entries"
 
 
 def test_a_chunk_that_another_writer_removed_is_written_again(

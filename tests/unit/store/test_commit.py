@@ -104,6 +104,7 @@ BROKEN: list[tuple[s.Requirement, s.Update, str]] = [
     ),
     (s.PlanOpen("p"), s.RecordRun(1, "p", {}), "plan p was committed as run 1"),
     (s.RunFree(1), s.RecordRun(1, "p", {}), "run 1 was committed by another writer"),
+    (s.NotCollected(0), s.Collect(1), "the run began at entry 0, and a collection has passed that"),
 ]
 
 
@@ -133,6 +134,7 @@ HARMLESS: list[s.Update] = [
     s.AddView("q2", "", {}, {}, {}),
     s.SetChain(s.Chain("states/other", (), None)),
     s.RecordRun(9, "other", {}),
+    s.Collect(1),
 ]
 
 
@@ -158,6 +160,7 @@ def refresh() -> tuple[list[s.Update], list[s.Requirement]]:
         s.ChainIs("states/x", 1),
         s.PlanOpen("plan"),
         s.RunFree(1),
+        s.NotCollected(1),
     ]
     return updates, requirements
 

@@ -18,6 +18,7 @@ from slacktide.store.checkpoint import (
 from slacktide.store.entry import Entry, decode_entry, encode_entry, entry_key
 from slacktide.store.serde import REQUIREMENTS, UPDATES, TaggedUnion
 from slacktide.store.update import CreateWorkspace
+from tests.harness.objects import no_part
 
 DATA = Path(__file__).parent / "data"
 GOLDEN = (DATA / "format_1.jsonl").read_text(encoding="utf-8").splitlines()
@@ -58,6 +59,7 @@ SAMPLES: list[Any] = [
     s.DropChain("states/x"),
     s.AdvanceView("q1", {"orders": 2}, 3),
     s.RecordRun(3, "plan-3", {"views": {"q1": {"method": "full"}}}),
+    s.Collect(0),
     s.NameFree("view", "q1"),
     s.SourceIs("orders", 4),
     s.SourceArrivals("orders", 2),
@@ -66,6 +68,7 @@ SAMPLES: list[Any] = [
     s.ChainIs("states/x", 9),
     s.PlanOpen("plan-3"),
     s.RunFree(3),
+    s.NotCollected(7),
 ]
 
 
@@ -130,4 +133,4 @@ def test_a_checkpoint() -> None:
     world = s.fold(s.World(), [(0, [SAMPLES[0]]), (1, kept)])
     pinned = (DATA / "checkpoint_1.jsonl").read_bytes()
     assert encode_checkpoint(world, lambda _: None) == pinned
-    assert decode_checkpoint(pinned, "here", lambda _: []) == world
+    assert decode_checkpoint(pinned, "here", no_part) == world

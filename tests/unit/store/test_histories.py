@@ -9,7 +9,7 @@ from obstore.store import MemoryStore
 from slacktide import store as s
 from slacktide.store.checkpoint import EVERY, decode_checkpoint, encode_checkpoint
 from slacktide.store.log import Log
-from tests.harness.objects import FaultyObjects, RandomHistory, TickingClock
+from tests.harness.objects import FaultyObjects, RandomHistory, TickingClock, no_part
 
 
 def replayed(objects: s.Objects) -> s.World:
@@ -19,7 +19,7 @@ def replayed(objects: s.Objects) -> s.World:
 
 def through_checkpoint(world: s.World) -> s.World:
     """Write a world and read it back, large chunks in line."""
-    return decode_checkpoint(encode_checkpoint(world, lambda _: None), "here", lambda _: [])
+    return decode_checkpoint(encode_checkpoint(world, lambda _: None), "here", no_part)
 
 
 @settings(max_examples=25)

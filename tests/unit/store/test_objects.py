@@ -127,3 +127,15 @@ def test_a_root_without_access_is_told_plainly(tmp_path: Path) -> None:
         f"{log.parent}/below",
     ]
     assert all("may not be read or written by this user" in line for line in lines)
+
+
+def test_directories_of_an_attempt_go_with_their_last_file(tmp_path: Path) -> None:
+    objects = connect(parse_address(str(tmp_path)))
+    for name in ("dead/base/a", "dead/base/b", "dead/segment/a", "other/base/a"):
+        objects.put(f"views/v/{name}", b"")
+    objects.delete(["views/v/dead/base/a"])
+    assert (tmp_path / "views/v/dead/base/b").exists()
+    objects.delete(["views/v/dead/base/b", "views/v/dead/segment/a", "views/v/dead/gone/a"])
+    assert [path.name for path in (tmp_path / "views/v").iterdir()] == ["other"]
+    objects.delete(["views/v/other/base/a"])
+    assert list((tmp_path / "views/v").iterdir()) == []

@@ -65,12 +65,11 @@ def look(
     """List what came into an open directory; see `peek`."""
     settle = source.arguments.get("settle")
     latest = None if settle is None else now - parse_duration(settle, setting="settle")
-    accepted = {path for path, _ in source.arrivals.paths()}
     fresh = [
         file
         for file in directory.files()
         if (latest is None or file.modified <= latest)
-        and (path := directory.path(file.key)) not in accepted
+        and not source.arrivals.has_path(path := directory.path(file.key))
         and path not in ignored
     ]
     fresh.sort(key=lambda file: (file.modified, file.key))

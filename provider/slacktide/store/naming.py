@@ -1,0 +1,50 @@
+"""Which files the log names, now or at an earlier entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from slacktide.store.fold import fold
+from slacktide.store.log import Log
+from slacktide.store.record import Chain, Segment
+from slacktide.store.update import ExtendChain, SetChain, Update
+from slacktide.store.world import World
+
+
+def segments(chain: Chain) -> Iterator[Segment]:
+    """The base of a chain and what came since."""
+    if chain.base is not None:
+        yield chain.base
+    yield from chain.segments
+
+
+def named(world: World) -> Iterator[str]:
+    """The files that a world names."""
+    return (f.path for chain in world.chains.values() for s in segments(chain) for f in s.files)
+
+
+def named_since(log: Log, known: World, number: int) -> Iterator[str]:
+    """The files that any world names, from that of an entry to the newest one.
+
+    Args:
+        log: is read from where `known` ends.
+        known: a world that is not past the entry.
+        number: of the entry.
+    """
+    entries = log.since(known.number + 1)
+    before = islice(entries, number - known.number)
+    yield from named(fold(known, ((at, entry.updates) for at, entry in before)))
+    for _, entry in entries:
+        yield from _named_by(entry.updates)
+
+
+def _named_by(updates: Iterable[Update]) -> Iterator[str]:
+    for update in updates:
+        match update:
+            case SetChain(chain):
+                yield from (file.path for s in segments(chain) for file in s.files)
+            case ExtendChain(_, segment):
+                yield from (file.path for file in segment.files)
+            case _:
+                pass
