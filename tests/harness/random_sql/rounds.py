@@ -1,0 +1,150 @@
+"""A round: some views over one stream in one workspace, and what is kept of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.harness.random_sql import random_view
+from tests.harness.random_sql.arena import COPIES, Arena, Seen
+from tests.harness.random_sql.moves import MOVES
+from tests.harness.random_sql.nodes import Node, constructs, sql
+from tests.harness.random_sql.shrinking import Case
+from tests.harness.random_sql.streams import Stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+METHODS = {"incremental": "i", "full": "F", "unchanged": "u", "failed": "x"}
+
+
+@dataclass
+class ViewStory:
+    """What happened to one view, one letter for each run.
+
+    Attributes:
+        methods: i(ncremental), F(ull), u(nchanged) or x for a failure that batch has, too.
+        answers: ``-`` empty, ``=`` as before, ``*`` changed.
+        reasons: codes of why a run after the first was full.
+        constructs: named parts of SQL that the view has.
+        wrong: what is wrong, with the number of the run; empty where every answer is equal.
+    """
+
+    seed: int
+    methods: str = ""
+    answers: str = ""
+    reasons: list[str] = field(default_factory=list)
+    constructs: list[str] = field(default_factory=list)
+    wrong: str = ""
+
+    def add(self, seen: Seen) -> None:
+        """Add a run."""
+        is_first = not self.methods
+        self.methods += METHODS[seen.method]
+        self.answers += "-" if not seen.rows else "*" if seen.changed else "="
+        if seen.method == "full" and not is_first:
+            codes = {reason.split("(")[0] for reason in seen.reasons}
+            self.reasons = sorted({*self.reasons, *codes})
+        if seen.wrong and not self.wrong:
+            self.wrong = f"run {len(self.methods)}: {seen.wrong}"
+
+
+@dataclass
+class Round:
+    """What is kept of a round.
+
+    Attributes:
+        number: which round, and the seed of its stream.
+        cases: the case that each batch is, or the move that each run belongs to.
+        refused: why Spark refused views, by seed.
+    """
+
+    number: int
+    cases: list[str] = field(default_factory=list)
+    views: list[ViewStory] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form that is written."""
+        return asdict(self)
+
+
+class Player:
+    """Plays one round.
+
+    Args:
+        spark: a running session.
+        root: an empty folder.
+        number: of the round.
+        seeds: of the views.
+    """
+
+    def __init__(self, spark: SparkSession, root: Path, number: int, seeds: Sequence[int]) -> None:
+        self._trees: Mapping[str, Node] = {f"v{seed}": random_view(seed) for seed in seeds}
+        self.stream = Stream(number)
+        texts = {name: sql(tree) for name, tree in self._trees.items()}
+        self.arena = Arena(spark, root, {**COPIES, **texts})
+        self.round = Round(number, refused=dict(self.arena.refused))
+        self._stories = {
+            name: ViewStory(int(name[1:]), constructs=sorted(constructs(tree)))
+            for name, tree in self._trees.items()
+            if name in self.arena.views
+        }
+        self.round.views = [*self._stories.values()]
+        self.failures: list[Case] = []
+
+    def load(self, *, compare: bool = True) -> None:
+        """The first run."""
+        self._tell("initial", self.arena.step(self.stream.initial(), compare=compare))
+
+    def batches(self, count: int) -> None:
+        """Batches, with a run after each."""
+        for _ in range(count):
+            name, batch = self.stream.batch()
+            self._tell(name, self.arena.step(batch))
+
+    def moves(self, names: Sequence[str] = tuple(MOVES)) -> None:
+        """Metamorphic moves, one after another."""
+        for name in names:
+            for run in MOVES[name](self.arena, self.stream):
+                self._tell(name, run)
+
+    def add(self, seeds: Sequence[int]) -> None:
+        """Views that are added in the middle."""
+        trees = {f"v{seed}": random_view(seed) for seed in seeds}
+        self._trees = {**self._trees, **trees}
+        self.arena.add({name: sql(tree) for name, tree in trees.items()})
+        for name, tree in trees.items():
+            if name in self.arena.views:
+                self._stories[name] = ViewStory(int(name[1:]), constructs=sorted(constructs(tree)))
+                self.round.views.append(self._stories[name])
+
+    def _tell(self, case: str, run: Mapping[str, Seen]) -> None:
+        self.round.cases.append(case)
+        for name, seen in run.items():
+            if name in COPIES:
+                assert not seen.wrong, (name, seen)
+                continue
+            story = self._stories[name]
+            if seen.wrong and not story.wrong:
+                origin = f"view {name[1:]}, stream {self.round.number}, {case}"
+                history = list(self.arena.history)
+                self.failures.append(Case(self._trees[name], history, seen.wrong, origin))
+            story.add(seen)
+        self.arena.check_sources()
+
+
+def play(
+    spark: SparkSession, number: int, seeds: Sequence[int], *, batches: int, moves: bool
+) -> tuple[Round, list[Case]]:
+    """Play a whole round in a folder of its own; give what happened and what was wrong."""
+    with tempfile.TemporaryDirectory(prefix="random-views-") as folder:
+        player = Player(spark, Path(folder), number, seeds)
+        player.load()
+        player.batches(batches)
+        if moves:
+            player.moves()
+        return player.round, player.failures

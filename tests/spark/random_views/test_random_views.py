@@ -1,0 +1,48 @@
+"""Random views against batch: a slice of `tests/campaigns/random_views.py`, and what it found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.campaigns.random_views import summary
+from tests.harness.random_sql.rounds import Player
+from tests.harness.random_sql.shrinking import Case, replay
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SEED = 7_000_000
+VIEWS = 100
+FOUND = Path(__file__).with_name("found")
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+
+
+def test_every_answer_equals_batch_after_every_batch(spark: SparkSession, tmp_path: Path) -> None:
+    player = Player(spark, tmp_path, 3, range(SEED, SEED + VIEWS))
+    player.load(compare=False)
+    player.batches(2)
+    found = summary({"rounds": [player.round.to_dict()]})
+    assert found["wrong"] == []
+    assert found["refused by Spark"] <= 2
+    assert found["answers"]["not empty"] >= 0.7
+    assert len(found["constructs"]) >= 100
+
+
+def test_the_same_rows_by_another_way(spark: SparkSession, tmp_path: Path) -> None:
+    player = Player(spark, tmp_path, 5, range(SEED + 1000, SEED + 1005))
+    player.load(compare=False)
+    player.moves()
+    player.add(range(SEED + 1005, SEED + 1008))
+    player.batches(2)
+    assert [case.wrong for case in player.failures] == []
+
+
+@pytest.mark.parametrize("path", sorted(FOUND.glob("*.json")), ids=lambda path: path.stem)
+def test_what_was_found_stays_right(path: Path, spark: SparkSession, tmp_path: Path) -> None:
+    case = Case.from_dict(json.loads(path.read_text()))
+    assert replay(spark, tmp_path, case).wrong == ""
