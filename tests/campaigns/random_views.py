@@ -172,7 +172,8 @@ def _text(found: Mapping[str, Any]) -> str:
         rounds.append(f'  {json.dumps(rest)[:-1]}, "views": [\n{views}]}}')
     rest = {key: value for key, value in found.items() if key != "rounds"}
     head = json.dumps(rest, indent=1).removesuffix("\n}")
-    return f'{head},\n "rounds": [\n{",\n".join(rounds)}]\n}}\n'
+    listed = ",\n".join(rounds)
+    return f'{head},\n "rounds": [\n{listed}]\n}}\n'
 
 
 if __name__ == "__main__":
