@@ -136,7 +136,7 @@ def summary(found: Mapping[str, Any]) -> dict[str, Any]:
         "views": len(views),
         "runs": sum(len(view["methods"]) for view in views),
         "refused by Spark": sum(len(done["refused"]) for done in found["rounds"]),
-        "wrong": [{"seed": v["seed"], "wrong": v["wrong"][:300]} for v in views if v["wrong"]],
+        "wrong": [{"name": v["name"], "wrong": v["wrong"][:300]} for v in views if v["wrong"]],
         "failed where batch fails": sum(method == "x" for method in later),
         "answers": {
             "not empty": _share(answers["="] + answers["*"], answers.total()),

@@ -98,6 +98,15 @@ def constructs(node: Node) -> Counter[str]:
     return Counter(name for name in named if name)
 
 
+def replaced(node: Node, old: Node, new: Node) -> Node:
+    """The tree with another part in the place of one."""
+    if node is old:
+        return new
+    if isinstance(node, Leaf):
+        return node
+    return replace(node, children=tuple(replaced(child, old, new) for child in node.children))
+
+
 def smaller(node: Node) -> Iterator[Node]:
     """Trees with one part less, those with the greatest cuts first."""
     yield from _cuts(node)

@@ -18,7 +18,15 @@ from tests.harness.random_sql.expressions import (
     predicate,
 )
 from tests.harness.random_sql.nodes import QUERY, Form, Leaf, Node, Several, sql
-from tests.harness.random_sql.relations import Query, Relation, derived, groupable, relation, table
+from tests.harness.random_sql.relations import (
+    Query,
+    Relation,
+    derived,
+    groupable,
+    joined,
+    relation,
+    table,
+)
 from tests.harness.random_sql.subqueries import lateral, membership, shown
 from tests.harness.random_sql.windows import window_call
 
@@ -33,18 +41,30 @@ SETS = {
 SET_SORTS = ("integer", "string", "date", "decimal")
 
 
-def view(pen: Pen) -> Node:
+def view(pen: Pen) -> Query:
     """Write a whole view."""
-    query = body(pen, 2)
-    if pen.chance(0.08):
-        query = with_query(pen)
+    if pen.chance(0.03):
+        return tied(pen)
+    query = with_query(pen) if pen.chance(0.08) else body(pen, 2)
     sorts = {column.sort for column in query.columns}
     if sorts <= set(SORTABLE) and pen.chance(0.1):
-        return _limited(pen, query.node)
+        return Query(_limited(pen, query.node), query.columns)
     if sorts <= set(SORTABLE) and pen.chance(0.06):
         first = pen.dice.choice(list(query.columns))
-        return Form(f"{{}} ORDER BY {first.text}", (query.node,), QUERY, "order by")
-    return query.node
+        node = Form(f"{{}} ORDER BY {first.text}", (query.node,), QUERY, "order by")
+        return Query(node, query.columns)
+    return query
+
+
+def view_over(pen: Pen, source: Relation) -> Query:
+    """Write a view over another one."""
+    where = conjunction(pen, source.scope, 1)
+    if pen.chance(0.5):
+        return _grouped(pen, source, where)
+    if pen.chance(0.4):
+        two = joined(pen, source, table(pen, "dim"))
+        return _selected(pen, two, conjunction(pen, two.scope, 1))
+    return _selected(pen, source, where)
 
 
 def body(pen: Pen, depth: int) -> Query:
@@ -84,6 +104,18 @@ def _limited(pen: Pen, node: Node) -> Node:
     return Form(template, (node,), QUERY, "offset" if offset else "top-k")
 
 
+def tied(pen: Pen) -> Query:
+    """The first rows in an order that leaves ties, of which any may stay; only at the top."""
+    base = table(pen, pen.dice.choice(["facts", "loose"]))
+    columns = columns_of(base.scope, SORTABLE)
+    chosen = pen.dice.sample(columns, min(len(columns), 3))
+    items, outputs = named(pen, [c.leaf for c in chosen], [c.domain for c in chosen])
+    order = pen.dice.choice(columns_of(base.scope, ["integer", "string"])).text
+    text = f"SELECT {{}} FROM {{}}{{}} ORDER BY {order} LIMIT {pen.dice.choice([2, 5, 8])}"
+    where = conjunction(pen, base.scope, 1)
+    return Query(Form(text, (items, base.node, where), QUERY, "top-k with ties"), outputs)
+
+
 def from_where(pen: Pen, depth: int) -> tuple[Relation, Several]:
     """Write FROM and WHERE."""
     source = lateral(pen, table(pen)) if pen.chance(0.05) else relation(pen, inner, depth)
@@ -109,7 +141,10 @@ def named(pen: Pen, expressions: Sequence[Node], domains: Sequence[str]) -> tupl
 
 def plain(pen: Pen, depth: int) -> Query:
     """SELECT … FROM … WHERE …"""
-    source, where = from_where(pen, depth)
+    return _selected(pen, *from_where(pen, depth))
+
+
+def _selected(pen: Pen, source: Relation, where: Several) -> Query:
     chosen = pen.dice.sample(list(source.scope), min(len(source.scope), pen.dice.randint(1, 4)))
     expressions: list[Node] = [column.leaf for column in chosen]
     domains = [column.domain for column in chosen]
@@ -125,7 +160,10 @@ def plain(pen: Pen, depth: int) -> Query:
 
 def groups(pen: Pen, depth: int) -> Query:
     """SELECT … GROUP BY …, with ROLLUP and the like, HAVING, and without keys."""
-    source, where = from_where(pen, depth)
+    return _grouped(pen, *from_where(pen, depth))
+
+
+def _grouped(pen: Pen, source: Relation, where: Several) -> Query:
     keys = _keys(pen, source.scope)
     values = [aggregate(pen, source.scope) for _ in range(pen.dice.randint(1, 3))]
     key_items, key_columns = named(pen, [k.leaf for k in keys], [k.domain for k in keys])

@@ -76,10 +76,10 @@ def relation(pen: Pen, inner: Inner, depth: int) -> Relation:
     shape = pen.choice({"one": 4, "join": 5, "three": 1.2, "cross": 0.7, "generate": 1.6})
     match shape:
         case "join":
-            return _joined(pen, _one(pen, inner, depth), _one(pen, inner, depth))
+            return joined(pen, _one(pen, inner, depth), _one(pen, inner, depth))
         case "three":
-            two = _joined(pen, table(pen, "facts"), table(pen))
-            return _joined(pen, two, table(pen, "dim"))
+            two = joined(pen, table(pen, "facts"), table(pen))
+            return joined(pen, two, table(pen, "dim"))
         case "cross":
             return _crossed(pen, _one(pen, inner, depth))
         case "generate":
@@ -108,7 +108,8 @@ def _values(pen: Pen) -> Relation:
     return Relation(Form(f"({{}}) AS {alias}(k, g)", (listed,), RELATION, "values relation"), scope)
 
 
-def _joined(pen: Pen, left: Relation, right: Relation) -> Relation:
+def joined(pen: Pen, left: Relation, right: Relation) -> Relation:
+    """Join two relations, on keys that meet where there are any."""
     kind = pen.choice(JOINS)
     both = [*left.scope, *right.scope]
     condition = _condition(pen, left.scope, right.scope)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.harness.random_sql import random_view
+from tests.harness.random_sql import random_view, random_view_over
 from tests.harness.random_sql.arena import COPIES, Arena, Seen
 from tests.harness.random_sql.moves import MOVES
 from tests.harness.random_sql.nodes import Node, constructs, sql
@@ -18,6 +18,7 @@ from tests.harness.random_sql.streams import Stream
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+OVER = 5
 METHODS = {"incremental": "i", "full": "F", "unchanged": "u", "failed": "x"}
 
 
@@ -26,6 +27,7 @@ class ViewStory:
     """What happened to one view, one letter for each run.
 
     Attributes:
+        name: ``v`` and its seed, or ``o`` and the seed of the view that it reads.
         methods: i(ncremental), F(ull), u(nchanged) or x for a failure that batch has, too.
         answers: ``-`` empty, ``=`` as before, ``*`` changed.
         reasons: codes of why a run after the first was full.
@@ -33,7 +35,7 @@ class ViewStory:
         wrong: what is wrong, with the number of the run; empty where every answer is equal.
     """
 
-    seed: int
+    name: str
     methods: str = ""
     answers: str = ""
     reasons: list[str] = field(default_factory=list)
@@ -59,7 +61,7 @@ class Round:
     Attributes:
         number: which round, and the seed of its stream.
         cases: the case that each batch is, or the move that each run belongs to.
-        refused: why Spark refused views, by seed.
+        refused: why Spark refused views, by name.
     """
 
     number: int
@@ -83,18 +85,13 @@ class Player:
     """
 
     def __init__(self, spark: SparkSession, root: Path, number: int, seeds: Sequence[int]) -> None:
-        self._trees: Mapping[str, Node] = {f"v{seed}": random_view(seed) for seed in seeds}
         self.stream = Stream(number)
-        texts = {name: sql(tree) for name, tree in self._trees.items()}
-        self.arena = Arena(spark, root, {**COPIES, **texts})
-        self.round = Round(number, refused=dict(self.arena.refused))
-        self._stories = {
-            name: ViewStory(int(name[1:]), constructs=sorted(constructs(tree)))
-            for name, tree in self._trees.items()
-            if name in self.arena.views
-        }
-        self.round.views = [*self._stories.values()]
+        self.arena = Arena(spark, root, COPIES)
+        self.round = Round(number)
         self.failures: list[Case] = []
+        self._trees: dict[str, Node] = {}
+        self._stories: dict[str, ViewStory] = {}
+        self.add(seeds)
 
     def load(self, *, compare: bool = True) -> None:
         """The first run."""
@@ -113,14 +110,21 @@ class Player:
                 self._tell(name, run)
 
     def add(self, seeds: Sequence[int]) -> None:
-        """Views that are added in the middle."""
-        trees = {f"v{seed}": random_view(seed) for seed in seeds}
-        self._trees = {**self._trees, **trees}
-        self.arena.add({name: sql(tree) for name, tree in trees.items()})
-        for name, tree in trees.items():
-            if name in self.arena.views:
-                self._stories[name] = ViewStory(int(name[1:]), constructs=sorted(constructs(tree)))
-                self.round.views.append(self._stories[name])
+        """Add views, and over every fifth of them another one."""
+        for seed in seeds:
+            self._add(f"v{seed}", tree := random_view(seed), tree)
+            if seed % OVER == 0 and f"v{seed}" in self.arena.views:
+                self._add(f"o{seed}", *random_view_over(seed, f"v{seed}"))
+
+    def _add(self, name: str, text: Node, tree: Node) -> None:
+        self.arena.add({name: sql(text)})
+        if name in self.arena.refused:
+            self.round.refused[name] = self.arena.refused[name]
+            return
+        over = ["view over a view"] if text is not tree else []
+        self._trees[name] = tree
+        self._stories[name] = ViewStory(name, constructs=sorted([*constructs(tree), *over]))
+        self.round.views.append(self._stories[name])
 
     def _tell(self, case: str, run: Mapping[str, Seen]) -> None:
         self.round.cases.append(case)
@@ -130,7 +134,7 @@ class Player:
                 continue
             story = self._stories[name]
             if seen.wrong and not story.wrong:
-                origin = f"view {name[1:]}, stream {self.round.number}, {case}"
+                origin = f"view {name}, stream {self.round.number}, {case}"
                 history = list(self.arena.history)
                 self.failures.append(Case(self._trees[name], history, seen.wrong, origin))
             story.add(seen)

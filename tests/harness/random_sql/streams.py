@@ -21,6 +21,8 @@ from tests.harness.random_sql.schema import TABLES, Row
 
 KEYED = ("facts", "nested", "dim")
 ALL = (*KEYED, "loose")
+# Cases that are there for what they do not change.
+QUIET = ("nothing", "came and went")
 
 
 class Stream:
@@ -47,11 +49,21 @@ class Stream:
         """The next batch, and which case it is."""
         name = self._order[self._number % len(self._order)]
         self._number += 1
-        return name, self._taken(CASES[name](self))
+        return name, self._taken(self._livened(name, CASES[name](self)))
 
     def _taken(self, batch: Batch) -> Batch:
         self.rows = applied(self.rows, batch)
         return batch
+
+    def _livened(self, name: str, batch: Batch) -> Batch:
+        """Now and then the sources that a case leaves alone change a little at the same time."""
+        if name in QUIET or self._dice.random() < 0.4:
+            return batch
+        others = [name for name in ALL if name not in {source for source, _ in batch}]
+        return [
+            *batch,
+            *((name, [*self._new(name, 1), *self._updates(name, 1)]) for name in others),
+        ]
 
     # -------------------------------------------------------------- pieces
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.campaigns.random_views import signature, summary
 from tests.harness.lab import canonical
-from tests.harness.random_sql import constructs, random_view, sql
+from tests.harness.random_sql import constructs, random_view, random_view_over, sql
 from tests.harness.random_sql.changes import applied, from_json, inverse, no_rows, to_json
 from tests.harness.random_sql.nodes import smaller, walk
 from tests.harness.random_sql.schema import TABLES
@@ -27,7 +27,7 @@ sum, count, avg, min, max, bool_and, stddev, variance, corr, count distinct, sum
 median, mode, percentile, max_by, collect_list, listagg,
 lateral view explode, lateral view outer explode, lateral view posexplode, lateral view inline,
 row_number, rank, lag, window frame, partition by, window without partition, window sum,
-top-k, offset, pivot, unpivot, values relation, range relation, common table expression, case,
+top-k, offset, top-k with ties, pivot, unpivot, values relation, range relation, common table expression, case,
 arithmetic, string function, date function, timestamp function, nested field, higher-order function
 """
 
@@ -35,6 +35,13 @@ arithmetic, string function, date function, timestamp function, nested field, hi
 def test_a_view_is_one_number() -> None:
     assert sql(random_view(42)) == sql(random_view(42))
     assert len({sql(random_view(seed)) for seed in range(200)}) >= 195
+
+
+def test_a_view_over_a_view_reads_it_by_name_or_by_text() -> None:
+    by_name, by_text = map(sql, random_view_over(15, "v15"))
+    assert sql(random_view(15)) in by_text
+    assert " v15 AS " in by_name
+    assert by_name == by_text.replace(f"({sql(random_view(15))})", "v15")
 
 
 def test_every_construct_is_written() -> None:
@@ -123,8 +130,8 @@ def test_a_failure_that_does_not_recur_is_kept_as_it_was() -> None:
 
 def test_the_figures_of_a_campaign() -> None:
     views = [
-        {"seed": 1, "methods": "Fiu", "answers": "**=", "reasons": [], "constructs": ["in"]},
-        {"seed": 2, "methods": "FFx", "answers": "---", "reasons": ["CLOCK"], "constructs": []},
+        {"name": "v1", "methods": "Fiu", "answers": "**=", "reasons": [], "constructs": ["in"]},
+        {"name": "v2", "methods": "FFx", "answers": "---", "reasons": ["CLOCK"], "constructs": []},
     ]
     rounds = [{"views": [{**v, "wrong": ""} for v in views], "refused": {}, "cases": ["initial"]}]
     found = summary({"rounds": rounds})
