@@ -76,7 +76,8 @@ class Arena:
         rows: those of each source.
         history: what each run took in.
         views: texts by name.
-        refused: why views were not added.
+        refused: why Spark did not accept views.
+        crashed: what went wrong while views were added.
     """
 
     def __init__(self, spark: SparkSession, root: Path, views: Mapping[str, str]) -> None:
@@ -95,6 +96,7 @@ class Arena:
         self.history: list[Batch] = []
         self.views: dict[str, str] = {}
         self.refused: dict[str, str] = {}
+        self.crashed: dict[str, str] = {}
         self._last: dict[str, Bag] = {}
         self.add(views)
 
@@ -108,6 +110,8 @@ class Arena:
                     self.ws.add_view(self._spark, name, text)
             except QueryError as error:
                 self.refused[name] = error.message
+            except Exception as error:  # noqa: BLE001 - a crash is what is looked for
+                self.crashed[name] = f"crash {type(error).__name__} when added: {_short(error)}"
             else:
                 self.views[name] = text
 

@@ -32,7 +32,7 @@ class Column:
     @property
     def leaf(self) -> Leaf:
         """The reference."""
-        return Leaf(self.text, self.sort)
+        return Leaf(self.text, self.sort, is_column=True)
 
 
 Scope = Sequence[Column]

@@ -27,10 +27,11 @@ SIMPLEST = {
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """Text without parts."""
+    """Text without parts; a column may be replaced by a literal."""
 
     text: str
     sort: str
+    is_column: bool = False
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -125,12 +126,9 @@ def _cuts(node: Node) -> Iterator[Node]:
     if isinstance(node, Form):
         yield from (part for part in walk(node) if part is not node and part.sort == node.sort)
     simplest = SIMPLEST.get(node.sort)
-    if simplest is not None and sql(node) != simplest and not _is_literal(node):
+    is_literal = isinstance(node, Leaf) and not node.is_column
+    if simplest is not None and not is_literal:
         yield Leaf(simplest, node.sort)
-
-
-def _is_literal(node: Node) -> bool:
-    return isinstance(node, Leaf) and "." not in node.text.split("'")[0].strip("0123456789.D")
 
 
 def _shorter(node: Several) -> Iterator[Node]:

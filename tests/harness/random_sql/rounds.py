@@ -121,6 +121,11 @@ class Player:
         if name in self.arena.refused:
             self.round.refused[name] = self.arena.refused[name]
             return
+        if name in self.arena.crashed:
+            wrong = self.arena.crashed[name]
+            self.failures.append(Case(tree, [], wrong, f"view {name}"))
+            self.round.views.append(ViewStory(name, wrong=wrong))
+            return
         over = ["view over a view"] if text is not tree else []
         self._trees[name] = tree
         self._stories[name] = ViewStory(name, constructs=sorted([*constructs(tree), *over]))

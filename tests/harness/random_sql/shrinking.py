@@ -69,8 +69,8 @@ class Case:
 def replay(spark: SparkSession, root: Path, case: Case) -> Case:
     """Run a case in a workspace of its own, up to the first batch after which something is wrong."""
     arena = Arena(spark, root, {"v": sql(case.view)})
-    if arena.refused:
-        return replace(case, wrong="")
+    if "v" not in arena.views:
+        return replace(case, batches=[], wrong=arena.crashed.get("v", ""))
     for number, batch in enumerate(case.batches, 1):
         seen = arena.step(batch)["v"]
         if seen.wrong:
