@@ -1,4 +1,4 @@
-"""Whole queries: selects, groups, windows, set operations, pivots, CTEs, and what stands on top."""
+"""Whole queries: selects, groups, windows, set operations, CTEs, and what stands on top."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from tests.harness.random_sql.expressions import (
     predicate,
 )
 from tests.harness.random_sql.nodes import QUERY, Form, Leaf, Node, Several, sql
+from tests.harness.random_sql.outputs import limited, named, tied
+from tests.harness.random_sql.pivots import pivot, unpivot
 from tests.harness.random_sql.relations import (
     Query,
     Relation,
@@ -48,7 +50,7 @@ def view(pen: Pen) -> Query:
     query = with_query(pen) if pen.chance(0.08) else body(pen, 2)
     sorts = {column.sort for column in query.columns}
     if sorts <= set(SORTABLE) and pen.chance(0.1):
-        return Query(_limited(pen, query.node), query.columns)
+        return Query(limited(pen, query.node), query.columns)
     if sorts <= set(SORTABLE) and pen.chance(0.06):
         first = pen.dice.choice(list(query.columns))
         node = Form(f"{{}} ORDER BY {first.text}", (query.node,), QUERY, "order by")
@@ -92,28 +94,8 @@ def inner(pen: Pen, depth: int) -> Query:
     query = body(pen, depth)
     sorts = {column.sort for column in query.columns}
     if sorts <= set(SORTABLE) and pen.chance(0.06):
-        return Query(_limited(pen, query.node), query.columns)
+        return Query(limited(pen, query.node), query.columns)
     return query
-
-
-def _limited(pen: Pen, node: Node) -> Node:
-    """Order by all columns, so that only equal rows tie, and keep some."""
-    kept = pen.dice.choice([1, 3, 5, 10])
-    offset = f" OFFSET {pen.dice.choice([1, 2])}" if pen.chance(0.3) else ""
-    template = f"{{}} ORDER BY ALL LIMIT {kept}{offset}"
-    return Form(template, (node,), QUERY, "offset" if offset else "top-k")
-
-
-def tied(pen: Pen) -> Query:
-    """The first rows in an order that leaves ties, of which any may stay; only at the top."""
-    base = table(pen, pen.dice.choice(["facts", "loose"]))
-    columns = columns_of(base.scope, SORTABLE)
-    chosen = pen.dice.sample(columns, min(len(columns), 3))
-    items, outputs = named(pen, [c.leaf for c in chosen], [c.domain for c in chosen])
-    order = pen.dice.choice(columns_of(base.scope, ["integer", "string"])).text
-    text = f"SELECT {{}} FROM {{}}{{}} ORDER BY {order} LIMIT {pen.dice.choice([2, 5, 8])}"
-    where = conjunction(pen, base.scope, 1)
-    return Query(Form(text, (items, base.node, where), QUERY, "top-k with ties"), outputs)
 
 
 def from_where(pen: Pen, depth: int) -> tuple[Relation, Several]:
@@ -124,19 +106,6 @@ def from_where(pen: Pen, depth: int) -> tuple[Relation, Several]:
         conditions = (*where.children, membership(pen, source.scope))
         where = Several(conditions, " AND ", " WHERE ", least=0)
     return source, where
-
-
-def named(pen: Pen, expressions: Sequence[Node], domains: Sequence[str]) -> tuple[Several, Scope]:
-    """Give output columns names that nothing else has."""
-    names = [pen.name("x") for _ in expressions]
-    items = tuple(
-        Form(f"{{}} AS {name}", (e,), "item") for e, name in zip(expressions, names, strict=True)
-    )
-    columns = [
-        Column(name, e.sort, domain)
-        for e, name, domain in zip(expressions, names, domains, strict=True)
-    ]
-    return Several(items), columns
 
 
 def plain(pen: Pen, depth: int) -> Query:
@@ -279,40 +248,6 @@ def _meeting(pen: Pen, scope: Scope, sort: str) -> Node:
     if columns and pen.chance(0.8):
         return pen.dice.choice(columns).leaf
     return expression(pen, scope, sort, 1)
-
-
-def pivot(pen: Pen) -> Query:
-    """Rows of a column become columns."""
-    base = table(pen, pen.dice.choice(["facts", "loose"]))
-    by_name = {column.text.split(".")[1]: column for column in base.scope}
-    value = by_name["q" if "q" in by_name else "v"]
-    key, group, amount = (pen.name("x") for _ in range(3))
-    where = conjunction(pen, base.scope, 1)
-    picked = (
-        f"{by_name['k'].text} AS {key}, {by_name['g'].text} AS {group}, {value.text} AS {amount}"
-    )
-    inside = Form(f"SELECT {picked} FROM {{}}{{}}", (base.node, where), QUERY)
-    names = [pen.name("x") for _ in range(3)]
-    listed = ", ".join(f"'{text}' AS {name}" for text, name in zip("abc", names, strict=True))
-    function = pen.dice.choice(["sum", "count", "max", "min"])
-    text = f"SELECT * FROM ({{}}) PIVOT ({function}({amount}) FOR {group} IN ({listed}))"
-    columns = [Column(key, "integer", "k"), *(Column(name, "integer") for name in names)]
-    return Query(Form(text, (inside,), QUERY, "pivot"), columns)
-
-
-def unpivot(pen: Pen) -> Query:
-    """Columns become rows."""
-    base = table(pen, "facts")
-    integers = columns_of(base.scope, ["integer"])
-    items, columns = named(pen, [c.leaf for c in integers], [c.domain for c in integers])
-    inside = Form("SELECT {} FROM {}{}", (items, base.node, conjunction(pen, base.scope, 1)), QUERY)
-    first, *others = columns
-    nulls = pen.dice.choice(["", "INCLUDE NULLS "])
-    name, value = pen.name("x"), pen.name("x")
-    listed = ", ".join(c.text for c in others)
-    text = f"SELECT * FROM ({{}}) UNPIVOT {nulls}({value} FOR {name} IN ({listed}))"
-    outputs = [first, Column(name, "string"), Column(value, "integer")]
-    return Query(Form(text, (inside,), QUERY, "unpivot"), outputs)
 
 
 def with_query(pen: Pen) -> Query:
