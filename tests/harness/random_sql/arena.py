@@ -98,6 +98,7 @@ class Arena:
         self.refused: dict[str, str] = {}
         self.crashed: dict[str, str] = {}
         self._last: dict[str, Bag] = {}
+        self._compared: dict[str, Mapping[str, int]] = {}
         self.add(views)
 
     def add(self, views: Mapping[str, str]) -> None:
@@ -157,7 +158,7 @@ class Arena:
         answer = self.answer(name)
         changed = answer != self._last.get(name, Counter())
         self._last[name] = answer
-        wrong = self._differs(name) if compare else ""
+        wrong = self._differs(name, is_same=not changed) if compare else ""
         return Seen(report.method, report.reasons, answer.total(), changed, wrong)
 
     def _judged(self, name: str, seen: Seen, error: Exception) -> Seen:
@@ -170,12 +171,21 @@ class Arena:
             return Seen(seen.method, seen.reasons, failed=code)
         return Seen(seen.method, seen.reasons, wrong=f"failed {code}: {message[:500]}")
 
-    def _differs(self, name: str) -> str:
+    def _differs(self, name: str, *, is_same: bool) -> str:
+        """How an answer differs from batch; one that was compared is not compared again."""
+        world: World = self.ws._store.world()
+        versions = dict(world.views[name].versions or {})
+        newest = {source: world.sources[source].version for source in versions}
+        if versions != newest:
+            return f"behind: the answer is of {versions}, the sources are at {newest}"
+        if is_same and self._compared.get(name) == versions:
+            return ""
         try:
             found = self.ws.verify(self._spark, [name]).views[name]
         except Exception as error:  # noqa: BLE001 - a crash is what is looked for
             return f"verify {type(error).__name__}: {_short(error)}"
         if found.equal and not found.incomparable:
+            self._compared[name] = versions
             return ""
         told = found.to_dict()
         return "different: " + str({k: told[k] for k in ("missing", "extra", "sample", "schema")})
@@ -226,6 +236,9 @@ class Arena:
             frame = session.read.schema(TABLES[name].ddl).parquet(str(path))
             frame.createOrReplaceTempView(name)
         try:
+            for name, other in self.views.items():
+                if name in text:
+                    session.sql(other).createOrReplaceTempView(name)
             session.sql(text).collect()
         except PySparkException:
             return True

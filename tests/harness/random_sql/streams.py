@@ -168,14 +168,14 @@ class Stream:
         return [("facts", changes), ("loose", loose), ("dim", self._updates("dim", 1, "parent"))]
 
     def key_updates(self) -> Batch:
-        """Rows move to another key; the key that identifies a row is itself updated."""
+        """Rows move to another key; one gets another identity, which no update image can say."""
         changes = self._updates("facts", 3, "k", "g")
         moved = next(iter(self._some("nested", 1)), None)
         batch: list[tuple[str, list[Change]]] = [("facts", changes)]
         if moved is not None:
             new = self._with("nested", moved, id=self._next["nested"])
             self._next["nested"] += 1
-            batch.append(("nested", [(BEFORE, moved), (AFTER, new)]))
+            batch.append(("nested", [(DELETE, moved), (INSERT, new)]))
         batch.append(("loose", self._updates("loose", 2, "k")))
         return batch
 
