@@ -139,6 +139,8 @@ class Player:
                 origin = f"view {name}, stream {self.round.number}, {case}"
                 history = list(self.arena.history)
                 self.failures.append(Case(self._trees[name], history, seen.wrong, origin))
+                if name in COPIES:
+                    self.round.views.append(story)
             story.add(seen)
         self.arena.check_sources()
 
