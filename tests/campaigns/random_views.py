@@ -57,7 +57,7 @@ def main() -> int:
                 write_found(shrinker(spark).shrink(failure))
             shrunk.add(told)
         found["summary"] = summary(found)
-        arguments.out.write_text(_text(found))
+        arguments.out.write_text(as_text(found))
     sys.stdout.write(json.dumps(found.get("summary", {}), indent=1) + "\n")
     return 1 if any(view["wrong"] for view in _views(found)) else 0
 
@@ -163,7 +163,7 @@ def _share(part: int, whole: int) -> float:
     return round(part / whole, 4) if whole else 0.0
 
 
-def _text(found: Mapping[str, Any]) -> str:
+def as_text(found: Mapping[str, Any]) -> str:
     """JSON with a line for each view, so that two results can be compared."""
     rounds = []
     for done in found["rounds"]:

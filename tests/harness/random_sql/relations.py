@@ -76,7 +76,8 @@ def relation(pen: Pen, inner: Inner, depth: int) -> Relation:
     shape = pen.choice({"one": 4, "join": 5, "three": 1.2, "cross": 0.7, "generate": 1.6})
     match shape:
         case "join":
-            return joined(pen, _one(pen, inner, depth), _one(pen, inner, depth))
+            right = _values(pen) if pen.chance(0.06) else _one(pen, inner, depth)
+            return joined(pen, _one(pen, inner, depth), right)
         case "three":
             two = joined(pen, table(pen, "facts"), table(pen))
             return joined(pen, two, table(pen, "dim"))
@@ -91,8 +92,6 @@ def relation(pen: Pen, inner: Inner, depth: int) -> Relation:
 def _one(pen: Pen, inner: Inner, depth: int) -> Relation:
     if depth > 0 and pen.chance(0.3):
         return derived(pen, inner(pen, depth - 1))
-    if pen.chance(0.06):
-        return _values(pen)
     return table(pen)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from tests.campaigns.random_views import signature, summary
+from tests.campaigns.random_views import as_text, signature, summary
 from tests.harness.lab import canonical
 from tests.harness.random_sql import constructs, random_view, random_view_over, sql
 from tests.harness.random_sql.changes import applied, from_json, inverse, no_rows, to_json
@@ -140,6 +141,16 @@ def test_the_figures_of_a_campaign() -> None:
     assert found["incremental runs"] == 0.5
     assert found["why full"] == {"CLOCK": 1}
     assert found["failed where batch fails"] == 1
+
+
+def test_the_result_of_a_campaign_is_read_back() -> None:
+    views = [
+        {"name": "v1", "methods": "Fi", "wrong": ""},
+        {"name": "v2", "methods": "", "wrong": "x"},
+    ]
+    found = {"seed": 1, "summary": {"a": [1]}, "rounds": [{"number": 0, "views": views}] * 2}
+    assert json.loads(as_text(found)) == found
+    assert json.loads(as_text({"seed": 1, "rounds": []})) == {"seed": 1, "rounds": []}
 
 
 def test_failures_of_one_cause_look_alike() -> None:
