@@ -1,0 +1,180 @@
+"""Random views over change streams that hold every nasty case, against batch after every run.
+
+At full length, resumable by round:
+
+    python -m tests.campaigns.random_views --views 1500 --batches 10 --seed 1 \
+        --out tests/campaigns/random_views.json
+
+A round is 25 views in one workspace over one stream; every tenth goes on with the metamorphic moves. What
+is wrong is shrunk and written to `tests/spark/random_views/found`, one case for each kind of failure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.harness.random_sql.nodes import sql
+from tests.harness.random_sql.rounds import play
+from tests.harness.random_sql.shrinking import Case, shrinker
+
+FOUND = Path(__file__).parents[1] / "spark" / "random_views" / "found"
+ROUND = 25
+MOVES_EVERY = 10
+
+
+def main() -> int:
+    """Run the campaign; rounds that the output holds already are not run again."""
+    from slacktide.spark.session import local_session
+
+    arguments = _arguments()
+    found = _resumed(arguments)
+    spark = local_session("random-views", conf={"spark.driver.memory": "2g"})
+    found["versions"] = {"spark": spark.version, "python": platform.python_version()}
+    shrunk = {signature(view["wrong"]) for view in _views(found) if view["wrong"]}
+    for number, seeds in _rounds(arguments):
+        if any(done["number"] == number for done in found["rounds"]):
+            continue
+        played, failures = play(
+            spark,
+            number,
+            seeds,
+            batches=arguments.batches,
+            moves=number % MOVES_EVERY == MOVES_EVERY - 1,
+        )
+        found["rounds"].append(played.to_dict())
+        for failure in failures:
+            told = signature(failure.wrong)
+            sys.stdout.write(f"{failure.origin}: {failure.wrong[:200]}\n")
+            if told not in shrunk and len(shrunk) < arguments.shrink:
+                write_found(shrinker(spark).shrink(failure))
+            shrunk.add(told)
+        found["summary"] = summary(found)
+        arguments.out.write_text(as_text(found))
+    sys.stdout.write(json.dumps(found.get("summary", {}), indent=1) + "\n")
+    return 1 if any(view["wrong"] for view in _views(found)) else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--views", type=int, default=1500)
+    parser.add_argument("--batches", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--shrink", type=int, default=20, help="how many failures are shrunk")
+    parser.add_argument("--out", type=Path, required=True)
+    return parser.parse_args()
+
+
+def _resumed(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the output holds already.
+
+    Raises:
+        SystemExit: it is of a campaign with another seed.
+    """
+    asked = {"seed": arguments.seed, "batches": arguments.batches}
+    if not arguments.out.exists():
+        return {**asked, "rounds": []}
+    found: dict[str, Any] = json.loads(arguments.out.read_text())
+    if any(found[key] != value for key, value in asked.items()):
+        raise SystemExit(f"{arguments.out} is of another campaign; remove it or name another file")
+    return found
+
+
+def _rounds(arguments: argparse.Namespace) -> Iterator[tuple[int, Sequence[int]]]:
+    """The number of each round and the seeds of its views, none of which another campaign has."""
+    first = arguments.seed * 1_000_000
+    for number, start in enumerate(range(0, arguments.views, ROUND)):
+        end = min(start + ROUND, arguments.views)
+        yield number, range(first + start, first + end)
+
+
+def signature(wrong: str) -> str:
+    """What failures of one cause have in common, more or less: their text without numbers."""
+    text = wrong.split(": ", 1)[-1] if wrong.startswith("run ") else wrong
+    if text.startswith("different"):
+        return text  # two differences may have two causes
+    return re.sub(r"[\d#]+|x\d+|'[^']*'", "", text)[:160]
+
+
+def write_found(case: Case) -> Path:
+    """Write a case as the next fixture."""
+    FOUND.mkdir(parents=True, exist_ok=True)
+    number = 1 + max((int(path.stem) for path in FOUND.glob("*.json")), default=0)
+    path = FOUND / f"{number:04}.json"
+    path.write_text(json.dumps(case.to_dict(), indent=1) + "\n")
+    sys.stdout.write(f"  {path.name}: {sql(case.view)}\n")
+    return path
+
+
+# ------------------------------------------------------------------------- result
+
+
+def _views(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [view for done in found["rounds"] for view in done["views"]]
+
+
+def summary(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a campaign.
+
+    A view is *lively* when at least half of its answers have rows and at least a third of its runs
+    after the first changed it; it is *maintained* when no run after the first was full. Some batches
+    change nothing on purpose, and others only sources that a view does not read.
+    """
+    views = _views(found)
+    later = [method for view in views for method in view["methods"][1:]]
+    answers = Counter(letter for view in views for letter in view["answers"][1:])
+    worked = [method for method in later if method in "iF"]
+    total = max(len(views), 1)
+    return {
+        "views": len(views),
+        "runs": sum(len(view["methods"]) for view in views),
+        "refused by Spark": sum(len(done["refused"]) for done in found["rounds"]),
+        "wrong": [{"name": v["name"], "wrong": v["wrong"][:300]} for v in views if v["wrong"]],
+        "failed where batch fails": sum(method == "x" for method in later),
+        "answers": {
+            "not empty": _share(answers["="] + answers["*"], answers.total()),
+            "changed": _share(answers["*"], answers.total()),
+        },
+        "lively views": _share(sum(_is_lively(view) for view in views), total),
+        "maintained views": _share(sum("F" not in v["methods"][1:] for v in views), total),
+        "incremental runs": _share(worked.count("i"), len(worked)),
+        "why full": dict(Counter(r for v in views for r in v["reasons"]).most_common()),
+        "cases": dict(Counter(case for done in found["rounds"] for case in done["cases"])),
+        "constructs": dict(
+            sorted(Counter(name for view in views for name in view["constructs"]).items())
+        ),
+    }
+
+
+def _is_lively(view: Mapping[str, Any]) -> bool:
+    answers: str = view["answers"][1:]
+    filled = len(answers) - answers.count("-")
+    return 2 * filled >= len(answers) and 3 * answers.count("*") >= len(answers)
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 4) if whole else 0.0
+
+
+def as_text(found: Mapping[str, Any]) -> str:
+    """JSON with a line for each view, so that two results can be compared."""
+    rounds = []
+    for done in found["rounds"]:
+        views = ",\n".join(f"   {json.dumps(view)}" for view in done["views"])
+        rest = {key: value for key, value in done.items() if key != "views"}
+        rounds.append(f'  {json.dumps(rest)[:-1]}, "views": [\n{views}]}}')
+    rest = {key: value for key, value in found.items() if key != "rounds"}
+    head = json.dumps(rest, indent=1).removesuffix("\n}")
+    listed = ",\n".join(rounds)
+    return f'{head},\n "rounds": [\n{listed}]\n}}\n'
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

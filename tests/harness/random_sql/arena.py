@@ -1,0 +1,276 @@
+"""Many random views in one workspace on real Spark: batch after batch, each answer against batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from slacktide.engine.workspace import Workspace
+from slacktide.errors import DataError, QueryError, UnsupportedQueryError
+from slacktide.store.world import World
+from tests.harness.lab import canonical
+from tests.harness.objects import TickingClock
+from tests.harness.random_sql.changes import (
+    INSERT,
+    Batch,
+    Rows,
+    applied,
+    arrow_schema,
+    no_rows,
+    write,
+)
+from tests.harness.random_sql.schema import TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from slacktide.engine.reports import ViewReport
+
+Bag = Counter[tuple[Any, ...]]
+TOLERANCE = 1e-9
+# Views that show that the workspace has the rows which the test has, too.
+COPIES: Mapping[str, str] = {f"all_{name}": f"SELECT * FROM {name}" for name in TABLES}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one run did for one view.
+
+    Attributes:
+        method: as the report says; ``failed`` where the answer is the last one still.
+        reasons: codes, as the report says.
+        rows: how many the answer has.
+        changed: whether the answer is another than before.
+        wrong: what is wrong, its kind before the colon; empty where the answer is equal.
+        failed: the code of the user's error, where batch fails too.
+    """
+
+    method: str
+    reasons: tuple[str, ...] = ()
+    rows: int = 0
+    changed: bool = False
+    wrong: str = ""
+    failed: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of what is wrong."""
+        return self.wrong.split(":")[0]
+
+
+class Arena:
+    """A workspace over the sources of random views, and the rows that they should hold.
+
+    Args:
+        spark: a running session.
+        root: an empty folder.
+        views: texts by name.
+
+    Attributes:
+        rows: those of each source.
+        history: what each run took in.
+        views: texts by name.
+        refused: why Spark did not accept views.
+        crashed: what went wrong while views were added.
+    """
+
+    def __init__(self, spark: SparkSession, root: Path, views: Mapping[str, str]) -> None:
+        self._spark = spark
+        self._root = root
+        self._files = 0
+        self.rows: Rows = no_rows()
+        self.ws = Workspace.create(str(root / "workspace"), clock=TickingClock())
+        for table in TABLES.values():
+            landing = root / table.name
+            landing.mkdir()
+            key = {"key": list(table.key)} if table.key else {}
+            self.ws.add_source(
+                table.name, kind="change-feed", path=str(landing), schema=table.ddl, **key
+            )
+        self.history: list[Batch] = []
+        self.views: dict[str, str] = {}
+        self.refused: dict[str, str] = {}
+        self.crashed: dict[str, str] = {}
+        self._last: dict[str, Bag] = {}
+        self._compared: dict[str, Mapping[str, int]] = {}
+        self.add(views)
+
+    def add(self, views: Mapping[str, str]) -> None:
+        """Add views, each maintained without full recomputation where that is possible."""
+        for name, text in views.items():
+            try:
+                try:
+                    self.ws.add_view(self._spark, name, text, policy="incremental")
+                except UnsupportedQueryError:
+                    self.ws.add_view(self._spark, name, text)
+            except QueryError as error:
+                self.refused[name] = error.message
+            except Exception as error:  # noqa: BLE001 - a crash is what is looked for
+                self.crashed[name] = f"crash {type(error).__name__} when added: {_short(error)}"
+            else:
+                self.views[name] = text
+
+    def land(self, batch: Batch) -> None:
+        """Let the files of a batch land."""
+        self.rows = applied(self.rows, batch)
+        for source, changes in batch:
+            self._files += 1
+            write(self._root / source / f"{self._files:05}.parquet", source, changes)
+
+    def step(self, *batches: Batch, compare: bool = True) -> dict[str, Seen]:
+        """Let batches land, take them in by one run, and compare every answer with batch.
+
+        Args:
+            batches: what the run takes in.
+            compare: whether to compare; what is wrong now and stays so is found by a later step.
+        """
+        for batch in batches:
+            self.land(batch)
+        self.history.append([file for batch in batches for file in batch])
+        reports = self._refreshed()
+        return {name: self._seen(name, reports[name], compare) for name in self.views}
+
+    def _refreshed(self) -> dict[str, ViewReport | Exception]:
+        """The report of each view; where the run as a whole fails, each view has its own."""
+        try:
+            return dict(self.ws.refresh(self._spark).views)
+        except Exception:  # noqa: BLE001 - whatever it is, the guilty view is looked for
+            return {name: self._alone(name) for name in self.views}
+
+    def _alone(self, name: str) -> ViewReport | Exception:
+        try:
+            return self.ws.refresh(self._spark, views=[name]).views[name]
+        except Exception as error:  # noqa: BLE001 - a crash is what is looked for
+            return error
+
+    def _seen(self, name: str, report: ViewReport | Exception, compare: bool) -> Seen:
+        if isinstance(report, Exception):
+            return self._judged(name, Seen("failed"), report)
+        seen = Seen(report.method, report.reasons)
+        if report.error is not None:
+            return self._failed(name, seen, report.error["code"], report.error["message"])
+        answer = self.answer(name)
+        changed = answer != self._last.get(name, Counter())
+        self._last[name] = answer
+        wrong = self._differs(name, is_same=not changed) if compare else ""
+        return Seen(report.method, report.reasons, answer.total(), changed, wrong)
+
+    def _judged(self, name: str, seen: Seen, error: Exception) -> Seen:
+        if isinstance(error, DataError):
+            return self._failed(name, seen, error.code, error.message)
+        return Seen(seen.method, wrong=f"crash {type(error).__name__}: {_short(error)}")
+
+    def _failed(self, name: str, seen: Seen, code: str, message: str) -> Seen:
+        if self.batch_fails(self.views[name]):
+            return Seen(seen.method, seen.reasons, failed=code)
+        return Seen(seen.method, seen.reasons, wrong=f"failed {code}: {message[:500]}")
+
+    def _differs(self, name: str, *, is_same: bool) -> str:
+        """How an answer differs from batch; one that was compared is not compared again."""
+        world: World = self.ws._store.world()
+        versions = dict(world.views[name].versions or {})
+        newest = {source: world.sources[source].version for source in versions}
+        if versions != newest:
+            return f"behind: the answer is of {versions}, the sources are at {newest}"
+        if is_same and self._compared.get(name) == versions:
+            return ""
+        try:
+            found = self.ws.verify(self._spark, [name]).views[name]
+        except Exception as error:  # noqa: BLE001 - a crash is what is looked for
+            return f"verify {type(error).__name__}: {_short(error)}"
+        if found.equal and not found.incomparable:
+            self._compared[name] = versions
+            return ""
+        told = found.to_dict()
+        return "different: " + str({k: told[k] for k in ("missing", "extra", "sample", "schema")})
+
+    # ------------------------------------------------------------- looking
+
+    def answer(self, name: str) -> Bag:
+        """The rows of an answer, read without Spark."""
+        return bag_of(self._tables(name))
+
+    def _tables(self, name: str) -> Iterable[pa.Table]:
+        world: World = self.ws._store.world()
+        chain = world.chains[f"views/{name}"]
+        for segment in [*filter(None, [chain.base]), *chain.segments]:
+            for file in segment.files:
+                path = Path(self.ws.root) / file.path
+                yield pq.read_table(path, partitioning=None)
+
+    def check_sources(self) -> None:
+        """The copies of the sources hold just the rows that landed.
+
+        Raises:
+            AssertionError: they do not.
+        """
+        for name in TABLES:
+            schema = arrow_schema(name)
+            fields = [f.with_name(f"c{i}") for i, f in enumerate(schema)]
+            typed = pa.schema([*fields, pa.field("__m", pa.int64())])
+            found = bag_of(table.cast(typed) for table in self._tables(f"all_{name}"))
+            wanted = bag_of([self._expected(name, typed)])
+            assert found == wanted, (name, found - wanted, wanted - found)
+
+    def _expected(self, name: str, typed: pa.Schema) -> pa.Table:
+        rows = [(*row, 1) for row in self.rows[name]]
+        columns = [[row[i] for row in rows] for i in range(len(typed))]
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, typed, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=typed)
+
+    def batch_fails(self, text: str) -> bool:
+        """Whether the query fails over the rows themselves, in Spark alone."""
+        from pyspark.errors import PySparkException
+
+        session = self._spark.newSession()
+        for name, rows in self.rows.items():
+            self._files += 1
+            path = self._root / f"{name}-{self._files}.parquet"
+            write(path, name, [(INSERT, row) for row in rows])
+            frame = session.read.schema(TABLES[name].ddl).parquet(str(path))
+            frame.createOrReplaceTempView(name)
+        try:
+            for name, other in self.views.items():
+                if name in text:
+                    session.sql(other).createOrReplaceTempView(name)
+            session.sql(text).collect()
+        except PySparkException:
+            return True
+        return False
+
+
+def bag_of(tables: Iterable[pa.Table]) -> Bag:
+    """The rows of signed bags, counted."""
+    counted: Bag = Counter()
+    for table in tables:
+        columns: Sequence[list[Any]] = [column.to_pylist() for column in table.columns]
+        for *row, weight in zip(*columns, strict=True):
+            counted[tuple(map(canonical, row))] += weight
+    return Counter({row: weight for row, weight in counted.items() if weight})
+
+
+def rounded(bag: Bag) -> Bag:
+    """Rows whose doubles have lost their last digits, which depend on the order of addition."""
+
+    def image(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(image, value))
+        if isinstance(value, str) and value.startswith("float "):
+            number = float(value.removeprefix("float "))
+            return "float 0" if abs(number) < TOLERANCE else f"float {number:.8e}"
+        return value
+
+    rows: Bag = Counter()
+    for row, times in bag.items():
+        rows[image(row)] += times
+    return rows
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:1500]

@@ -1,0 +1,165 @@
+"""A round: some views over one stream in one workspace, and what is kept of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.harness.random_sql import random_view, random_view_over
+from tests.harness.random_sql.arena import COPIES, Arena, Seen
+from tests.harness.random_sql.moves import MOVES
+from tests.harness.random_sql.nodes import QUERY, Leaf, Node, constructs, sql
+from tests.harness.random_sql.shrinking import Case
+from tests.harness.random_sql.streams import Stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OVER = 5
+METHODS = {"incremental": "i", "full": "F", "unchanged": "u", "failed": "x"}
+
+
+@dataclass
+class ViewStory:
+    """What happened to one view, one letter for each run.
+
+    Attributes:
+        name: ``v`` and its seed, or ``o`` and the seed of the view that it reads.
+        methods: i(ncremental), F(ull), u(nchanged) or x for a failure that batch has, too.
+        answers: ``-`` empty, ``=`` as before, ``*`` changed.
+        reasons: codes of why a run after the first was full.
+        constructs: named parts of SQL that the view has.
+        wrong: what is wrong, with the number of the run; empty where every answer is equal.
+    """
+
+    name: str
+    methods: str = ""
+    answers: str = ""
+    reasons: list[str] = field(default_factory=list)
+    constructs: list[str] = field(default_factory=list)
+    wrong: str = ""
+
+    def add(self, seen: Seen) -> None:
+        """Add a run."""
+        is_first = not self.methods
+        self.methods += METHODS[seen.method]
+        self.answers += "-" if not seen.rows else "*" if seen.changed else "="
+        if seen.method == "full" and not is_first:
+            codes = {reason.split("(")[0] for reason in seen.reasons}
+            self.reasons = sorted({*self.reasons, *codes})
+        if seen.wrong and not self.wrong:
+            self.wrong = f"run {len(self.methods)}: {seen.wrong}"
+
+
+@dataclass
+class Round:
+    """What is kept of a round.
+
+    Attributes:
+        number: which round, and the seed of its stream.
+        cases: the case that each batch is, or the move that each run belongs to.
+        refused: why Spark refused views, by name.
+    """
+
+    number: int
+    cases: list[str] = field(default_factory=list)
+    views: list[ViewStory] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form that is written."""
+        return asdict(self)
+
+
+class Player:
+    """Plays one round.
+
+    Args:
+        spark: a running session.
+        root: an empty folder.
+        number: of the round.
+        seeds: of the views.
+    """
+
+    def __init__(self, spark: SparkSession, root: Path, number: int, seeds: Sequence[int]) -> None:
+        self.stream = Stream(number)
+        self.arena = Arena(spark, root, COPIES)
+        self.round = Round(number)
+        self.failures: list[Case] = []
+        self._trees: dict[str, Node] = {name: Leaf(text, QUERY) for name, text in COPIES.items()}
+        self._stories: dict[str, ViewStory] = {name: ViewStory(name) for name in COPIES}
+        self.add(seeds)
+
+    def load(self, *, compare: bool = True) -> None:
+        """The first run."""
+        self._tell("initial", self.arena.step(self.stream.initial(), compare=compare))
+
+    def batches(self, count: int) -> None:
+        """Batches, with a run after each."""
+        for _ in range(count):
+            name, batch = self.stream.batch()
+            self._tell(name, self.arena.step(batch))
+
+    def together(self, count: int) -> None:
+        """Batches that one run takes in."""
+        named = [self.stream.batch() for _ in range(count)]
+        cases = ", ".join(name for name, _ in named)
+        self._tell(cases, self.arena.step(*(batch for _, batch in named)))
+
+    def moves(self, names: Sequence[str] = tuple(MOVES)) -> None:
+        """Metamorphic moves, one after another."""
+        for name in names:
+            for run in MOVES[name](self.arena, self.stream):
+                self._tell(name, run)
+
+    def add(self, seeds: Sequence[int]) -> None:
+        """Add views, and over every fifth of them another one."""
+        for seed in seeds:
+            self._add(f"v{seed}", tree := random_view(seed), tree)
+            if seed % OVER == 0 and f"v{seed}" in self.arena.views:
+                self._add(f"o{seed}", *random_view_over(seed, f"v{seed}"))
+
+    def _add(self, name: str, text: Node, tree: Node) -> None:
+        self.arena.add({name: sql(text)})
+        if name in self.arena.refused:
+            self.round.refused[name] = self.arena.refused[name]
+            return
+        if name in self.arena.crashed:
+            wrong = self.arena.crashed[name]
+            self.failures.append(Case(tree, [], wrong, f"view {name}"))
+            self.round.views.append(ViewStory(name, wrong=wrong))
+            return
+        over = ["view over a view"] if text is not tree else []
+        self._trees[name] = tree
+        self._stories[name] = ViewStory(name, constructs=sorted([*constructs(tree), *over]))
+        self.round.views.append(self._stories[name])
+
+    def _tell(self, case: str, run: Mapping[str, Seen]) -> None:
+        self.round.cases.append(case)
+        for name, seen in run.items():
+            story = self._stories[name]
+            if seen.wrong and not story.wrong:
+                origin = f"view {name}, stream {self.round.number}, {case}"
+                history = list(self.arena.history)
+                self.failures.append(Case(self._trees[name], history, seen.wrong, origin))
+                if name in COPIES:
+                    self.round.views.append(story)
+            story.add(seen)
+        if not any(self._stories[name].wrong for name in COPIES):
+            self.arena.check_sources()
+
+
+def play(
+    spark: SparkSession, number: int, seeds: Sequence[int], *, batches: int, moves: bool
+) -> tuple[Round, list[Case]]:
+    """Play a whole round in a folder of its own; give what happened and what was wrong."""
+    with tempfile.TemporaryDirectory(prefix="random-views-") as folder:
+        player = Player(spark, Path(folder), number, seeds)
+        player.load()
+        player.batches(batches)
+        if moves:
+            player.moves()
+        return player.round, player.failures
