@@ -48,8 +48,16 @@ def recomputed(rel: r.Aggregate | r.Window | r.Limit, fresh: Fresh) -> Recompute
                 rel.child, _over(rel, rel.child), tuple((value, value) for value in rel.partition)
             )
         case r.Limit():
-            rows = rel.child.child if isinstance(rel.child, r.Sort) else rel.child
+            rows = _unordered(rel.child)
             return Recomputed(rows, _over(rel, rows), ())
+
+
+def _unordered(rel: r.Rel) -> r.Rel:
+    """What an order below a limit sorts, where the limit goes by an order: a bag keeps none."""
+    below = rel
+    while isinstance(below, r.Project | r.Filter):
+        below = below.child
+    return below.child if isinstance(below, r.Sort) else rel
 
 
 def _over(rel: r.Rel, rows: r.Rel) -> r.Rel:

@@ -124,7 +124,9 @@ def test_policies(filled: Lab) -> None:
     assert report.views["maybe"].reasons == ("CHANGE_TOO_LARGE(25%)",)
     assert report.views["never"].reasons[0].startswith("STATE_MISSING")
     number = lab.number
-    with pytest.raises(UnsupportedQueryError, match="window is computed anew") as refused:
+    with pytest.raises(
+        UnsupportedQueryError, match="window without PARTITION BY is computed anew"
+    ) as refused:
         lab.view("ranked", "SELECT row_number() OVER (ORDER BY v) AS n FROM t")
     assert refused.value.hint
     assert lab.number == number

@@ -78,7 +78,7 @@ def test_odd_doubles_pass_as_they_are(lab: Lab) -> None:
 
 
 def test_sums_of_doubles_are_computed_anew(lab: Lab) -> None:
-    lab.source("t", "k INT, x DOUBLE", *((n % 3, n / 7) for n in range(20)))
+    lab.source("t", "k INT, x DOUBLE", *((n % 3, n / 7) for n in range(200)))
     lab.view("sums", "SELECT k, sum(x) AS s, avg(x) AS a FROM t GROUP BY k", policy="auto")
     lab.step(sums="full")
     lab.land("t", delete=[(0, 0.0), (1, 1 / 7)])

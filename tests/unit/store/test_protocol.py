@@ -135,6 +135,8 @@ def test_a_broken_protocol_is_caught(change: dict[str, Any], script: str) -> Non
 
 def test_a_collector_that_removes_too_much_is_found_by_search() -> None:
     broken = seed(1)(type("Broken", (Protocol,), {"collect": staticmethod(by_age)}))
-    plainly = settings(TestProtocol.settings, phases=[Phase.generate], database=None)
+    plainly = settings(
+        TestProtocol.settings, max_examples=400, phases=[Phase.generate], database=None
+    )
     with pytest.raises((AssertionError, ExceptionGroup)):
         run_state_machine_as_test(broken, settings=plainly)
