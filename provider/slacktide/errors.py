@@ -183,6 +183,20 @@ class StorageError(RetryableError):
     code = "STORAGE"
 
 
+class DamagedFileError(StorageError):
+    """A file of the workspace is missing, cut off or altered.
+
+    Attributes:
+        chain: the state, mirror or answer that it belongs to.
+    """
+
+    code = "DAMAGED_FILE"
+
+    def __init__(self, message: str, *, chain: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.chain = chain
+
+
 class InvariantError(SlacktideError):
     """A defect of ours; never caught except at the edge of a command or task."""
 

@@ -22,6 +22,7 @@ from slacktide.engine.staleness import again, stale, still_due
 from slacktide.engine.work import Work
 from slacktide.errors import (
     CommitConflictError,
+    DamagedFileError,
     DataError,
     InvariantError,
     SlacktideError,
@@ -90,7 +91,23 @@ class Refresh:
             plan = again(world, plan, moved)
         if plan.is_empty:
             return self._report(world, plan, [], None, started, {})
-        return self._execute(world, plan, started)
+        while True:
+            try:
+                return self._execute(world, plan, started)
+            except DamagedFileError as damage:
+                world, plan = self._without(world, plan, damage)
+
+    def _without(self, world: World, plan: Plan, damage: DamagedFileError) -> tuple[World, Plan]:
+        """Forget a state or mirror of which a file is damaged, and plan again: it is built anew.
+
+        An answer is not forgotten: its readers are owed the changes from it to the next one.
+        """
+        chain = world.chains.get(damage.chain)
+        if chain is None or chain.id.startswith(("views/", "changes/")):
+            raise damage
+        self._store.commit([u.DropChain(chain.id)], [q.ChainIs(chain.id, chain.token)])
+        world = self._store.world()
+        return world, again(world, plan, f"{chain.id}, of which a file is damaged")
 
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor

@@ -10,17 +10,17 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
 from slacktide.errors import (
+    DamagedFileError,
     DataError,
     ExecutionError,
     SlacktideError,
     SourceError,
-    StorageError,
     UnsupportedQueryError,
 )
 
 _MARK = "SLACKTIDE_"
 _NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
-_OURS = re.compile(r"/(?:states|sources|views|changes)/\w+/[0-9a-f]{32}(?:/\w+)?/part-")
+_OURS = re.compile(r"/((?:states|sources|views|changes)/\w+)/[0-9a-f]{32}(?:/\w+)?/part-")
 # What several stages that fail at once are reported as; the failures themselves stand inside.
 _WRAPPERS = ("STAGE_MATERIALIZATION_MULTIPLE_FAILURES",)
 _FILES = (
@@ -54,7 +54,7 @@ def translated(what: str) -> Iterator[None]:
 
     Raises:
         SourceError: a file cannot be read as declared.
-        StorageError: a file of the workspace cannot be read.
+        DamagedFileError: a file of the workspace cannot be read.
         DataError: rows contradict the declared history, or fail in the query.
         UnsupportedQueryError: Spark does not accept the program.
         ExecutionError: anything else; a retry may help.
@@ -75,9 +75,11 @@ def translated(what: str) -> Iterator[None]:
 def _translate(what: str, failure: PySparkException | Py4JJavaError) -> SlacktideError:
     text = str(failure)
     condition = _condition(failure)
-    if condition.startswith(_FILES) and _OURS.search(text):
-        return StorageError(
+    ours = _OURS.search(text)
+    if condition.startswith(_FILES) and ours:
+        return DamagedFileError(
             f"{what}: a file of the workspace cannot be read: {first_line(failure)}",
+            chain=ours[1],
             hint="restore the file, or make the answer anew with 'slacktide view replace'",
         )
     if _MARK in text and condition == "USER_RAISED_EXCEPTION":

@@ -37,5 +37,5 @@ def as_parquet(table: pa.Table) -> bytes:
     import pyarrow.parquet as pq
 
     buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd", store_schema=False)
+    pq.write_table(table, buffer, compression="zstd", store_schema=False, write_page_checksum=True)
     return buffer.getvalue()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 CHANGE_TYPE = "_change_type"
 _FILE = "__slacktide_file"
+_VERIFIED = "parquet.page.verify-checksum.enabled"
 _PATTERN = re.compile(r"([{}\[\]*?\\])")
 
 
@@ -267,7 +268,8 @@ class Tables:
     def _read(self, schema: str, paths: list[str]) -> str:
         if not paths:
             return self.register(self._session.createDataFrame([], schema))
-        return self.register(self._session.read.schema(schema).parquet(*paths))
+        reader = self._session.read.schema(schema).option(_VERIFIED, "true")
+        return self.register(reader.parquet(*paths))
 
     def _nothing(self, columns: Sequence[tuple[str, str]]) -> str:
         nulls = ", ".join(f"CAST(NULL AS {data_type}) AS {name}" for name, data_type in columns)

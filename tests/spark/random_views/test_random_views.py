@@ -43,7 +43,6 @@ def test_the_same_rows_by_another_way(spark: SparkSession, tmp_path: Path) -> No
     assert [case.wrong for case in player.failures] == []
 
 
-@pytest.mark.xfail(strict=True, reason="a refresh that misses a file of the workspace fails")
 def test_files_that_are_lost_are_made_again(spark: SparkSession, tmp_path: Path) -> None:
     player = Player(spark, tmp_path, 6, range(SEED + 1001, SEED + 1003))
     player.load(compare=False)
