@@ -66,6 +66,11 @@ class Maintained:
     def refresh(self, policy: str = "auto", share: float = 0.0) -> ViewPlan:
         """Plan and run, and compare answer and published changes with batch evaluation."""
         plan = self.plan(policy, share)
+        self.compare(plan)
+        return plan
+
+    def compare(self, plan: ViewPlan) -> None:
+        """Run a plan, and compare answer and published changes with batch evaluation."""
         before = consolidate(self.world.answers.get(VIEW, []))
         outcome = self.run(plan)
         changes = outcome.published[VIEW].changes if outcome.published else []
@@ -73,4 +78,3 @@ class Maintained:
         assert same_bag(self.world.answers[VIEW], expected), plan.method
         assert same_bag([*before, *changes], expected), "changes do not lead to the answer"
         assert len(consolidate(changes)) == len(changes), "changes are not consolidated"
-        return plan

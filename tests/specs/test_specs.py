@@ -19,16 +19,15 @@ from pathlib import Path
 
 import pytest
 
-from slacktide.algebra.relation import Rel, Scan
+from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
-from slacktide.common.tree import of_type
 from slacktide.optimizer.derivation import Derivation
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.program.operator import Program, Publish
-from slacktide.program.reference.operators import Bag
 from slacktide.program.textual import program_text
+from tests.harness.histories import next_changes, shapes_of
 from tests.harness.maintained import Maintained
-from tests.harness.plans import Case, SourceShape
+from tests.harness.plans import Case
 
 HERE = Path(__file__).parent
 CASE = re.compile(
@@ -56,25 +55,15 @@ def verdict(relation: Rel, _: Arguments) -> str:
 
 
 def check(relation: Rel, _: Arguments) -> str:
-    shapes = tuple(
-        SourceShape(scan.source, tuple((c.name, c.type, c.nullable) for c in scan.fields))
-        for scan in {scan.source: scan for scan in of_type(relation, Scan)}.values()
-    )
+    shapes = shapes_of(relation)
     for seed in range(20):
         source = random.Random(seed)  # noqa: S311
         maintained = Maintained(Case(relation, shapes))
         present: dict[str, list] = {shape.name: [] for shape in shapes}
         for _batch in range(4):
-            maintained.arrive({s.name: changes(source, s, present[s.name]) for s in shapes})
+            maintained.arrive({s.name: next_changes(source, s, present[s.name]) for s in shapes})
             maintained.refresh()
     return "equal"
-
-
-def changes(source: random.Random, shape: SourceShape, present: list) -> Bag:
-    gone = [present.pop(source.randrange(len(present))) for _ in range(len(present) // 2)]
-    fresh = [shape.row(source.randrange(4**6)) for _ in range(source.randrange(5))]
-    present += fresh
-    return [(row, -1) for row in gone] + [(row, 1) for row in fresh]
 
 
 DIRECTIVES: dict[str, Callable[[Rel, Arguments], str]] = {
