@@ -21,6 +21,7 @@
     │   ├── CommitConflictError      another writer changed what this one used
     │   ├── ExecutionError           the engine failed for a reason outside the query
     │   └── StorageError             the object store failed
+    │       └── DamagedFileError     a file of the workspace is missing, cut off or altered
     └── InvariantError               a defect of ours: exit code 1
 
 A message names the object and the fact, the hint names the way out.
@@ -192,7 +193,7 @@ class DamagedFileError(StorageError):
 
     code = "DAMAGED_FILE"
 
-    def __init__(self, message: str, *, chain: str, hint: str = "") -> None:
+    def __init__(self, message: str, *, chain: str = "", hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.chain = chain
 
