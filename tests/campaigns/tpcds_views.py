@@ -1,8 +1,10 @@
-"""The views of TPC-DS, group by group in a workspace each, against batch after every run.
+r"""The views of TPC-DS, group by group in a workspace each, against batch after every run.
 
-As a campaign, at full length, resumable by group:
+As a campaign, at full length; stopped at any time, it goes on from the last batch of its last group, where
+`--work` names a folder that stays:
 
-    python -m tests.campaigns.tpcds_views --batches 8 --out tests/campaigns/tpcds_views.json
+    python -m tests.campaigns.tpcds_views --batches 8 --out tests/campaigns/tpcds_views.json \
+        --work /tmp/tpcds_views
 
 The third batch holds lines back that come late, the fifth is empty; shorter slices keep both kinds. The rows and
 the parameters are those of `tests.harness.tpcds_base` and `tests.harness.tpcds_parameters`.
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import shutil
 import sys
 import tempfile
 import time
@@ -43,19 +46,22 @@ class Group:
         seconds: wall time of adding, of first runs, of the runs and of the comparisons.
     """
 
-    names: tuple[str, ...]
+    names: list[str]
     refused: dict[str, str] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 
 
 class Tide:
-    """A lake that fills batch by batch, and a workspace over it."""
+    """A lake that fills batch by batch, and a workspace over it; both may be there already."""
 
     def __init__(self, root: Path, history: Path, spark: SparkSession) -> None:
         self._lake = root / "lake"
         self._history = history
         self._spark = spark
+        if (root / "workspace").exists():
+            self.workspace = Workspace.open(str(root / "workspace"))
+            return
         arrive(history, self._lake, 0)
         self.workspace = Workspace.create(str(root / "workspace"))
         for table, key in KEYS.items():
@@ -79,9 +85,12 @@ class Tide:
 
     def step(self, group: Group, number: int, kind: str) -> dict[str, Any]:
         """Let a batch arrive, refresh and compare; give what was seen."""
+        arrived = (self._lake / "store_sales" / f"batch-{number:03d}.parquet").exists()
         arrive(self._history, self._lake, number)
         start = time.perf_counter()
         report = self.workspace.refresh(self._spark)
+        if arrived and report.run is None:  # stopped after the run, before it was recorded
+            report = self.workspace.history(limit=1)[-1]
         _lap(group, "runs", start)
         start = time.perf_counter()
         verification = self.workspace.verify(self._spark)
@@ -90,14 +99,17 @@ class Tide:
         for name in group.names:
             if name in group.refused:
                 continue
-            done, seen = report.views[name], verification.views[name]
+            done, seen = report.views[name], verification.views.get(name)
+            equal = seen is not None and seen.equal
             views[name] = {
                 "method": done.method,
                 "reasons": list(done.reasons),
                 "changed": done.actual.get("rows_out", 0) > 0,
-                "empty": is_void(self.workspace.read(self._spark, name)),
-                "equal": seen.equal,
-                **({} if seen.equal else {"difference": seen.to_dict()}),
+                "empty": seen is None or is_void(self.workspace.read(self._spark, name)),
+                "equal": equal,
+                "rows_read": done.actual.get("rows_read"),
+                "rows_of_sources": done.rows,
+                **({"difference": seen.to_dict()} if seen and not equal else {}),
                 **({"error": dict(done.error)} if done.error else {}),
             }
         return {"number": number, "kind": kind, "views": views}
@@ -116,22 +128,24 @@ def kinds(batches: int) -> list[str]:
     return [named.get(number, "plain") for number in range(1, batches + 1)]
 
 
-def groups(names: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
+def groups(names: Sequence[str], size: int) -> Iterator[list[str]]:
     """Give the names in groups of a size."""
     for first in range(0, len(names), size):
-        yield tuple(names[first : first + size])
+        yield list(names[first : first + size])
 
 
 def run_group(
-    root: Path, history: Path, spark: SparkSession, names: tuple[str, ...], batches: int
-) -> Group:
-    """Run all batches over one group."""
-    group = Group(names)
+    group: Group, root: Path, history: Path, spark: SparkSession, batches: int
+) -> Iterator[Group]:
+    """Run the batches that a group lacks; give it after each."""
+    if not group.steps:
+        shutil.rmtree(root, ignore_errors=True)
     tide = Tide(root, history, spark)
-    tide.add(group)
-    for number, kind in enumerate(kinds(batches), start=1):
+    if not group.steps:
+        tide.add(group)
+    for number, kind in list(enumerate(kinds(batches), start=1))[len(group.steps) :]:
         group.steps.append(tide.step(group, number, kind))
-    return group
+        yield group
 
 
 def main() -> int:
@@ -141,30 +155,38 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batches", type=int, default=8)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--limit", type=int, help="run no more than this many groups")
+    parser.add_argument("--work", type=Path, help="a folder for what is under way")
     parser.add_argument("--group", type=int, default=GROUP, help="views in one workspace")
-    parser.add_argument("--only", nargs="*", help="run these views again and no others")
     arguments = parser.parse_args()
     found = json.loads(arguments.out.read_text()) if arguments.out.exists() else {"groups": []}
-    done = {name for group in found["groups"] for name in group["names"]}
-    wanted = arguments.only or [name for name in workable_queries() if name not in done]
-    waiting = list(groups(wanted, arguments.group))[: arguments.limit]
+    done = [Group(**group) for group in found["groups"]]
     with tempfile.TemporaryDirectory() as folder:
-        history = Path(folder) / "history"
-        if waiting:
-            generate_history(history, seed=SEED, kinds=kinds(arguments.batches))
+        work = arguments.work or Path(folder)
+        begun = [g for g in done if (work / g.names[0]).exists() or _is_whole(g, arguments.batches)]
+        known = {name for group in begun for name in group.names}
+        rest = [name for name in workable_queries() if name not in known]
+        every = [*begun, *map(Group, groups(rest, arguments.group))]
+        waiting = [group for group in every if not _is_whole(group, arguments.batches)]
+        history = work / f"history-{arguments.batches}"
+        if waiting and not history.exists():
+            shutil.rmtree(work / "unfinished", ignore_errors=True)
+            generate_history(work / "unfinished", seed=SEED, kinds=kinds(arguments.batches))
+            (work / "unfinished").rename(history)
         spark = local_session("tpcds-views")
-        for place, names in enumerate(waiting):
-            root = Path(folder) / str(place)
-            group = run_group(root, history, spark, names, arguments.batches)
-            found["groups"].append(vars(group))
-            found |= {"seed": SEED, "spark": spark.version, "python": platform.python_version()}
-            arguments.out.write_text(json.dumps(found, indent=1) + "\n")
-            sys.stdout.write(f"{' '.join(names)}: {group.seconds}\n")
-            sys.stdout.flush()
+        for group in waiting:
+            root = work / group.names[0]
+            for _ in run_group(group, root, history, spark, arguments.batches):
+                found["groups"] = [vars(one) for one in every if one.steps]
+                found |= {"seed": SEED, "spark": spark.version, "python": platform.python_version()}
+                arguments.out.write_text(json.dumps(found, indent=1) + "\n")
+            shutil.rmtree(root)
     sys.stdout.write(summary(found) + "\n")
     steps = [step for group in found["groups"] for step in group["steps"]]
     return int(any(not view["equal"] for step in steps for view in step["views"].values()))
+
+
+def _is_whole(group: Group, batches: int) -> bool:
+    return len(group.steps) == batches
 
 
 def summary(found: dict[str, Any]) -> str:

@@ -132,8 +132,8 @@ def _same_day(sales: str, line: str) -> str:
     return (
         f"UPDATE {sales} SET {line}_bill_customer_sk = buyer, {line}_sold_date_sk = day, "
         f"{line}_ship_date_sk = {line}_ship_date_sk + day - {line}_sold_date_sk FROM "
-        "(SELECT ss_ticket_number AS number, any_value(ss_customer_sk) AS buyer, "
-        "any_value(ss_sold_date_sk) AS day FROM store_sales GROUP BY ss_ticket_number) "
+        "(SELECT ss_ticket_number AS number, max(ss_customer_sk) AS buyer, "
+        "max(ss_sold_date_sk) AS day FROM store_sales GROUP BY ss_ticket_number) "
         f"WHERE {line}_order_number = number AND number % 4 = 0"
     )
 

@@ -94,9 +94,11 @@ def advance(
 
 
 def arrive(root: Path, lake: Path, number: int) -> None:
-    """Copy the files of a batch to ``<lake>/<table>/``."""
+    """Copy the files of a batch to ``<lake>/<table>/``; those that are there stay as they are."""
     for file in sorted((root / str(number)).glob("*.parquet")):
         target = lake / file.stem / f"batch-{number:03d}.parquet"
+        if target.exists():
+            continue
         target.parent.mkdir(parents=True, exist_ok=True)
         hidden = target.with_name(f".{target.name}")
         shutil.copyfile(file, hidden)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.campaigns.tpcds_views import SEED, kinds, run_group
+from tests.campaigns.tpcds_views import SEED, Group, kinds, run_group
 from tests.harness.tpcds_feed import generate_history
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SLICE = ("q3", "q32", "q38", "q27", "q51", "q93")
 def test_a_slice_equals_batch_after_every_run(tmp_path: Path, spark: SparkSession) -> None:
     history = tmp_path / "history"
     generate_history(history, seed=SEED, kinds=kinds(2))
-    group = run_group(tmp_path, history, spark, SLICE, batches=2)
+    *_, group = run_group(Group(list(SLICE)), tmp_path / "slice", history, spark, batches=2)
     assert group.refused == {}
     for step in group.steps:
         views = step["views"]
