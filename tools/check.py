@@ -37,7 +37,7 @@ TIERS = (
     Tier("unit", ("-m", "unit", "-n", "2")),
     # Names on disk are digests: the same tests under another order of Python's own hashes.
     Tier("meta", ("-m", "unit", "tests/meta"), {"PYTHONHASHSEED": "4242"}),
-    Tier("spark", ("-m", "spark and not airflow and not ui")),
+    Tier("spark", ("-m", "spark and not airflow and not ui", "-n", "2", "--dist", "loadfile")),
     Tier("airflow", ("-m", "airflow and not ui")),
     Tier("ui", ("-m", "ui")),
 )

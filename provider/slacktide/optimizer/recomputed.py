@@ -53,9 +53,12 @@ def recomputed(rel: r.Aggregate | r.Window | r.Limit, fresh: Fresh) -> Recompute
 
 
 def _unordered(rel: r.Rel) -> r.Rel:
-    """What an order below a limit sorts, where the limit goes by an order: a bag keeps none."""
+    """What an order below a limit sorts, where the limit goes by an order: a bag keeps none.
+
+    LIMIT with OFFSET is a limit over a limit, and both go by the order.
+    """
     below = rel
-    while isinstance(below, r.Project | r.Filter):
+    while isinstance(below, r.Project | r.Filter | r.Limit):
         below = below.child
     return below.child if isinstance(below, r.Sort) else rel
 

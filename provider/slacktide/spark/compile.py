@@ -248,15 +248,15 @@ class _Compiler:
         )
 
     def flips(self, operator: o.Flips) -> str:
+        """Two joins a sign; Spark cannot tell constraints of EXISTS as a column from others."""
         condition = "true" if operator.condition is None else _scalar(operator.condition)
-        names = ", ".join(_names(operator.columns))
-        met = [
-            f"EXISTS (SELECT 1 FROM ({self._occurring(rows)}) WHERE {condition}) AS {name}"
-            for rows, name in ((operator.before, "met_before"), (operator.after, "met_after"))
-        ]
-        tested = f"SELECT *, {', '.join(met)} FROM {self.names[operator.child]}"
-        listed = ", ".join(filter(None, [names, "IF(met_after, __m, -__m) AS __m"]))
-        return f"SELECT {listed} FROM ({tested}) WHERE met_after <> met_before"
+        before, after = self._occurring(operator.before), self._occurring(operator.after)
+        child = self.names[operator.child]
+        return "\nUNION ALL\n".join(
+            f"SELECT {', '.join([*_names(operator.columns), f'{sign}__m AS __m'])} FROM {child} l"
+            f" LEFT SEMI JOIN ({met}) r ON {condition} LEFT ANTI JOIN ({unmet}) u ON {condition}"
+            for sign, met, unmet in (("", after, before), ("-", before, after))
+        )
 
     def _occurring(self, operator: Operator) -> str:
         """The rows of a bag whose multiplicities do not add up to zero, as often as may be."""

@@ -94,14 +94,12 @@ def refilled(lab: Lab) -> None:
         lab.land(name, insert=rows)
 
 
-CHANGES: tuple[Callable[[Lab], None], ...] = (
-    inserted,
-    deleted,
-    updated,
-    dimension,
-    both,
-    nothing,
-    refilled,
+RUNS: tuple[tuple[Callable[[Lab], None], ...], ...] = (
+    (inserted,),
+    (deleted, updated),
+    (dimension, nothing),
+    (both,),
+    (refilled,),
 )
 
 
@@ -113,11 +111,12 @@ def test_every_construct_under_every_change(spark: SparkSession, tmp_path: Path)
     names = {f"v{place}": construct for place, construct in enumerate(CONSTRUCTS)}
     why = {name: _added(lab, name, CONSTRUCTS[construct]) for name, construct in names.items()}
     lab.step()
-    for change in CHANGES:
-        change(lab)
+    for changes in RUNS:
+        for change in changes:
+            change(lab)
         report = lab.step()
         for name, reasons in why.items():
-            assert _as_promised(report, name, reasons), (change, names[name], report.views[name])
+            assert _as_promised(report, name, reasons), (changes, names[name], report.views[name])
     lines = [
         f"| {names[name]} | {'full' if reasons else 'incremental'} | {' '.join(reasons)} |"
         for name, reasons in why.items()

@@ -152,7 +152,7 @@ def test_names_that_need_quotes(lab: Lab) -> None:
     lab.source("t", ddl, (1, "u", 2, "v", 3, 4), (1, "w", 5, "z", 6, 7))
     lab.view("passed", "SELECT * FROM t WHERE `ünï` > 0", lambda rows: rows)
     sql = "SELECT `select` AS `group by`, sum(`x.y`) AS `from`, max(c0) AS `o'k` FROM t GROUP BY `select`"
-    lab.view("sums", sql, policy="auto")
+    lab.view("sums", sql)
     plain = (
         "SELECT `select`, sum(`x.y`) AS `the sum`, count(`tick``s`) AS c0 FROM t GROUP BY `select`"
     )
