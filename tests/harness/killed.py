@@ -26,16 +26,19 @@ def die(*_: Any, **__: Any) -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def dying(call: Callable[..., Any], number: int, *, is_done: bool) -> Callable[..., Any]:
-    """Die at the n-th call, before it is done or after."""
+def dying(
+    call: Callable[..., Any], below: str, number: int, *, is_done: bool
+) -> Callable[..., Any]:
+    """Die at the n-th call for a path that has a part, before it is done or after."""
     calls: list[int] = []
 
-    def replaced(*arguments: Any, **named: Any) -> Any:
-        calls.append(1)
-        if len(calls) == number and not is_done:
+    def replaced(store: Any, path: str, *arguments: Any, **named: Any) -> Any:
+        met = below in path
+        calls.extend([1] if met else [])
+        if met and len(calls) == number and not is_done:
             die()
-        answer = call(*arguments, **named)
-        if len(calls) == number:
+        answer = call(store, path, *arguments, **named)
+        if met and len(calls) == number:
             die()
         return answer
 
@@ -64,11 +67,11 @@ def prepare(point: str, root: Path) -> None:
         case "during a write":
             die_with_a_new_folder(root)
         case "between two writes":
-            obstore.list = dying(obstore.list, 2, is_done=False)
+            obstore.put = dying(obstore.put, ".parquet", 2, is_done=False)
         case "before the entry":
-            obstore.put = dying(obstore.put, 1, is_done=False)
+            obstore.put = dying(obstore.put, "log/", 1, is_done=False)
         case "after the entry":
-            obstore.put = dying(obstore.put, 1, is_done=True)
+            obstore.put = dying(obstore.put, "log/", 1, is_done=True)
         case _:
             raise ValueError(point)
 

@@ -26,7 +26,7 @@ def relations(draw: Any, sources: tuple[SourceShape, ...], *, is_exact: bool = F
     Args:
         draw: given by hypothesis.
         sources: what it may read.
-        is_exact: leave out aggregates that Spark rounds at every row.
+        is_exact: leave out aggregates that Spark rounds at every row, and lists.
     """
     builder = Builder(draw, sources, is_exact=is_exact)
     return builder.relation(draw(st.sampled_from((1, 2, 2, 3, 3, 4, 5))))

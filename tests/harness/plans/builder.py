@@ -27,7 +27,7 @@ class Builder(Generating):
     Args:
         draw: given by hypothesis.
         sources: what scans may read.
-        is_exact: leave out aggregates that Spark rounds at every row.
+        is_exact: leave out aggregates that Spark rounds at every row, and lists.
     """
 
     def __init__(self, draw: Any, sources: Sequence[SourceShape], *, is_exact: bool) -> None:

@@ -33,11 +33,11 @@ def before_commit(shop: Shop, action: Callable[[], Any]) -> Workspace:
 
 
 def while_it_works(shop: Shop, action: Callable[[], Any]) -> Workspace:
-    """The same, with the stop after its first Spark write."""
+    """The same, with the stop before its first write."""
     done: list[str] = []
 
     def hook(name: str, key: str) -> None:
-        if name == "list" and not done:
+        if name == "put" and not done:
             done.append(key)
             action()
 

@@ -32,7 +32,7 @@ def kill(spark, shop: Shop, name: str, count: int) -> None:
 
 
 def test_what_killed_runs_wrote_is_removed(spark, shop: Shop, expected: Shop) -> None:
-    for name, count in (("list", 2), ("put_if_absent", 1)):
+    for name, count in (("put", 2), ("put_if_absent", 1)):
         kill(spark, shop, name, count)
     garbage = {path for path in shop.files() - shop.named() if path.endswith(".parquet")}
     assert {path.partition("/")[0] for path in garbage} == {"states", "views"}
@@ -57,12 +57,13 @@ def test_what_a_run_under_way_writes_is_kept(spark, shop: Shop, expected: Shop) 
         return datetime.now(UTC)  # noqa: TID251 - files carry real times
 
     def hook(name: str, _: str) -> None:
-        if name in {"list", "put_if_absent"}:
+        if name in {"put", "put_if_absent"}:
             removed.append(shop.another(clock=now).gc().files)
 
     removed: list[int] = []
     shop.another(lambda objects: FaultyObjects(objects, hook=hook)).refresh(spark, shop.plan_id)
-    assert removed == [0] * 5
+    assert len(removed) >= 5
+    assert set(removed) == {0}
     shop.another(clock=later).gc()
     shop.check()
     assert shop.answers() == expected.answers()
