@@ -18,7 +18,7 @@ TEXTS = {
     " SQLSTATE: P0001\n2. the same": e.DataError,
     "[USER_RAISED_EXCEPTION] SLACKTIDE_CHANGE_TYPE source t, file f: unknown": e.SourceError,
     "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file s3a://lake/t/1": e.SourceError,
-    f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {OURS}.": e.StorageError,
+    f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {OURS}.": e.DamagedFileError,
     "[SOMETHING_ELSE] the cluster is gone": e.ExecutionError,
     "the cluster is gone": e.ExecutionError,
 }
