@@ -11,8 +11,8 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Assignment, reference
 from slacktide.optimizer.additive import is_additive
+from slacktide.optimizer.recomputing import recompute_at, recompute_delta
 from slacktide.optimizer.rule import Context, DeltaRule, Near
-from slacktide.optimizer.rules.recompute import recompute_at, recompute_delta
 from slacktide.optimizer.states import AggregateState
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator, Pair
