@@ -18,6 +18,7 @@ from slacktide.program.reference.operators import Bag, Outcome, Saved
 from slacktide.spark.task import Query, Task
 from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
+from slacktide.store.naming import segments
 from slacktide.store.record import Chain, Segment, StoredFile
 from slacktide.store.store import Store
 from tests.harness.arrow import arrow_type, column_array, plain_type, rows_of
@@ -131,8 +132,7 @@ class SparkWorkspace:
     def schema(self, chain: str) -> list[pa.DataType] | None:
         """The types in the newest file of a chain; None where it has no file."""
         record = self.store.world().chains[chain]
-        segments = [*filter(None, [record.base]), *record.segments]
-        files = [file for segment in segments for file in segment.files]
+        files = [file for segment in segments(record) for file in segment.files]
         if not files:
             return None
         return [plain_type(t) for t in pq.read_schema(self.store.path(files[-1].path)).types]

@@ -254,8 +254,7 @@ class Generate(Relation):
     fields: Columns
 
     def derive(self) -> Columns:
-        by_id = {column.id: column for column in self.child.columns}
-        return tuple(by_id[ref.column] for ref in self.kept) + self.fields
+        return chosen(self.child.columns, self.kept) + self.fields
 
 
 Rel = (
@@ -273,6 +272,12 @@ Rel = (
     | Expand
     | Generate
 )
+
+
+def chosen(columns: Columns, kept: tuple[Reference, ...]) -> Columns:
+    """The columns that references speak of, in the order of the references."""
+    by_id = {column.id: column for column in columns}
+    return tuple(by_id[reference.column] for reference in kept)
 
 
 def optional(columns: Columns) -> Columns:

@@ -15,7 +15,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.functions import call_sql
 from slacktide.algebra.literals import null_sql
-from slacktide.algebra.tree import inputs, relations
+from slacktide.algebra.tree import inputs, own_subqueries, relations
 from slacktide.common.tree import parts, postorder
 from slacktide.errors import InvariantError
 
@@ -118,15 +118,7 @@ def _uses(root: r.Rel) -> Counter[bytes]:
 
 def _below(node: r.Rel) -> list[r.Rel]:
     """Relations whose text stands inside this one's, those of scalar subqueries too."""
-    found = list(inputs(node))
-    stack = [part for part in parts(node) if not isinstance(part, r.Relation)]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, s.Subquery):
-            found.append(part.query)
-        else:
-            stack.extend(parts(part))
-    return found
+    return [*inputs(node), *(subquery.query for subquery in own_subqueries(node))]
 
 
 def _listed(columns: Sequence[s.Column]) -> str:

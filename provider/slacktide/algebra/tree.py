@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import cast
 
 from slacktide.algebra import relation as r
@@ -45,6 +46,19 @@ def inputs(rel: r.Rel) -> tuple[r.Rel, ...]:
     return tuple(cast("r.Rel", part) for part in parts(rel) if isinstance(part, r.Relation))
 
 
+def own_subqueries(rel: r.Rel) -> list[s.Subquery]:
+    """The subqueries in the expressions of a relation, not those of its inputs."""
+    found: dict[s.Subquery, None] = {}
+    stack: list[Node] = [part for part in parts(rel) if not isinstance(part, r.Relation)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, s.Subquery):
+            found[node] = None
+        elif not isinstance(node, r.Relation):
+            stack.extend(parts(node))
+    return list(found)
+
+
 def relations(root: r.Rel) -> Iterator[r.Rel]:
     """Every distinct relation once, inputs first, those inside scalar subqueries too."""
     for node in postorder(root):
@@ -60,6 +74,11 @@ def sources(root: r.Rel) -> tuple[str, ...]:
 def references(node: Node) -> frozenset[int]:
     """Ids of the columns that expressions inside a node refer to."""
     return frozenset(ref.column for ref in of_type(node, s.Reference))
+
+
+def fresh_ids(root: Node) -> Iterator[int]:
+    """Ids that no column of a node has, in ascending order."""
+    return count(max((column.id for column in of_type(root, s.Column)), default=0) + 1)
 
 
 def substitute(scalar: s.Scalar, values: Mapping[int, s.Scalar]) -> s.Scalar:

@@ -142,9 +142,9 @@ def _share(
         source = world.sources[name]
         there = source.rows_at(end[name])
         rows = None if rows is None or there is None else rows + there
-        pending = source.arrivals[start.get(name, 0) : end[name]]
-        changed_rows += sum(arrival.rows or 0 for arrival in pending)
-        changed_bytes += sum(arrival.bytes for arrival in pending)
+        pending = source.arrivals.totals(start.get(name, 0), end[name])
+        changed_rows += pending.rows or 0
+        changed_bytes += pending.bytes
         all_bytes += source.arrivals.totals(0, end[name]).bytes
     if rows is not None:
         return changed_rows / rows if rows else float(changed_rows > 0)

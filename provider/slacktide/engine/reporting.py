@@ -8,6 +8,7 @@ from slacktide.engine.reports import ViewReport
 from slacktide.engine.work import Work
 from slacktide.optimizer.api import state_sources
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.store.naming import segments
 from slacktide.store.record import Segment
 from slacktide.store.world import World
 
@@ -44,7 +45,7 @@ def _bytes_after(world: World, chain: str, written: tuple[Segment, bool] | None)
     stored = world.chains.get(chain)
     if written is not None and (written[1] or stored is None):
         return written[0].bytes
-    held = [] if stored is None else [*filter(None, [stored.base]), *stored.segments]
+    held = [] if stored is None else segments(stored)
     return sum(segment.bytes for segment in held) + (written[0].bytes if written else 0)
 
 

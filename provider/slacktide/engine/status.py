@@ -9,6 +9,7 @@ from typing import Any
 from slacktide.algebra.view import ReadView
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.optimizer.api import verdict
+from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World
 
@@ -149,5 +150,5 @@ def _bytes(world: World, prefix: str) -> int:
         segment.bytes
         for chain in world.chains.values()
         if chain.id.startswith(prefix)
-        for segment in [*filter(None, [chain.base]), *chain.segments]
+        for segment in segments(chain)
     )

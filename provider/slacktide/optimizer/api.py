@@ -46,23 +46,29 @@ class Situation:
 
 def verdict(view: ReadView) -> tuple[Reason, ...]:
     """Why a view is recomputed from its sources in every run; empty when it is maintained."""
-    if view.relation is None:
-        return view.reasons
-    return view.reasons or Maintainability(view.relation, view.conf).verdict()
+    analysis = _analysis(view)
+    return view.reasons if analysis is None else analysis.verdict()
+
+
+def _analysis(view: ReadView) -> Maintainability | None:
+    """The analyses of a view that was read; None where there are reasons before them."""
+    if view.relation is None or view.reasons:
+        return None
+    return Maintainability(view.relation, view.conf)
 
 
 def state_sources(view: ReadView) -> dict[str, tuple[str, ...]]:
     """The states that a maintained view keeps, and the sources that each is made of."""
-    if view.relation is None or verdict(view):
-        return {}
-    return scopes(Maintainability(view.relation, view.conf))
+    analysis = _analysis(view)
+    return {} if analysis is None or analysis.verdict() else scopes(analysis)
 
 
 def snapshot_sources(view: ReadView, policy: str) -> frozenset[str]:
     """The sources whose snapshots the runs of a view read, besides the run that builds its states."""
-    if view.relation is None or policy == "full" or verdict(view):
+    analysis = _analysis(view)
+    if analysis is None or policy == "full" or analysis.verdict():
         return frozenset(view.sources)
-    program = maintain("", Maintainability(view.relation, view.conf), frozenset(view.sources))
+    program = maintain("", analysis, frozenset(view.sources))
     return frozenset(read.source for read in of_type(program, ReadSnapshot))
 
 
@@ -100,12 +106,12 @@ def _choose(
     )
     if situation.start and not changed and not view.clock:
         return "unchanged", (Reason("NO_CHANGE"),), None
-    obstacles = verdict(view)
-    if obstacles or view.relation is None:
+    analysis = _analysis(view)
+    obstacles = view.reasons if analysis is None else analysis.verdict()
+    if obstacles or analysis is None:
         return "full", _first_run(situation) + obstacles, _from_snapshots(name, view)
     if situation.policy == "full":
         return "full", (Reason("POLICY", "full"),), _from_snapshots(name, view)
-    analysis = Maintainability(view.relation, view.conf)
     if not situation.start:
         return "full", (Reason("FIRST_RUN"),), _anew(name, view, analysis)
     program = maintain(name, analysis, changed)
@@ -130,7 +136,8 @@ def _passed_snapshot(program: Program, situation: Situation) -> str:
 
 def _anew(name: str, view: ReadView, analysis: Maintainability) -> Program:
     """States and answer from the sources; the author's text where there are no states."""
-    return rebuild(name, analysis) if state_sources(view) else _from_snapshots(name, view)
+    program = rebuild(name, analysis)
+    return program if any(True for _ in of_type(program, Save)) else _from_snapshots(name, view)
 
 
 def _from_snapshots(name: str, view: ReadView) -> Program:

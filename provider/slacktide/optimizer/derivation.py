@@ -5,12 +5,10 @@ A program either extends what exists (`maintain`), or builds answer and states a
 
 from __future__ import annotations
 
-from itertools import count
-
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Column
-from slacktide.algebra.tree import sources
+from slacktide.algebra.tree import fresh_ids, sources
 from slacktide.algebra.types import DataType
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import InvariantError
@@ -47,8 +45,7 @@ class Derivation:
         self._view = view
         self._analysis = analysis
         self._changed = changed
-        highest = max((column.id for column in of_type(analysis.root, Column)), default=0)
-        self._ids = count(highest + 1)
+        self._ids = fresh_ids(analysis.root)
         self._states: dict[r.Aggregate, AggregateState] = {}
         self._recomputed: dict[r.Rel, Recomputed] = {}
         self._distinct: dict[tuple[r.Rel, tuple[s.Scalar, ...]], r.Aggregate] = {}
@@ -95,7 +92,7 @@ class Derivation:
         """
         if whole and self._analysis.is_state_backed(rel):
             now = self.at(rel, "after")
-            return Kept(now, self.delta(rel) or now)
+            return Kept(now, now)
         chain = bag_chain(rel, self._analysis.conf)
         saved = o.ReadSaved(chain, rel.columns, is_bag=True)
         if self.rebuilds:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.tree import inputs, relations
+from slacktide.algebra.tree import inputs, own_subqueries, relations
 from slacktide.algebra.types import is_comparable, is_groupable
 from slacktide.common.reasons import Reason
-from slacktide.optimizer.normal import normal, own_subqueries
+from slacktide.optimizer.normal import normal
 
 
 class Maintainability:

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.algebra.tree import inputs
+from slacktide.algebra.tree import fresh_ids, inputs, own_subqueries
 from slacktide.common.node import Node
-from slacktide.common.tree import graft, of_type, parts, rewrite
+from slacktide.common.tree import graft, rewrite
 
 
 def normal(root: r.Rel) -> r.Rel:
     """Give the same relation, column by column, with subqueries as joins where that is safe."""
-    fresh = _numbers(root)
+    fresh = fresh_ids(root)
 
     def join(node: Node) -> Node | None:
         if not isinstance(node, r.Filter | r.Project | r.Join | r.Aggregate | r.Window | r.Expand):
@@ -27,19 +27,6 @@ def normal(root: r.Rel) -> r.Rel:
         return _joined(node, found, fresh) if found else None
 
     return rewrite(root, join)
-
-
-def own_subqueries(rel: r.Rel) -> list[s.Subquery]:
-    """The subqueries in the expressions of a relation, not those of its inputs."""
-    found: dict[s.Subquery, None] = {}
-    stack: list[Node] = [part for part in parts(rel) if not isinstance(part, r.Relation)]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, s.Subquery):
-            found[node] = None
-        elif not isinstance(node, r.Relation):
-            stack.extend(parts(node))
-    return list(found)
 
 
 def _joined(rel: r.Rel, queries: list[s.Subquery], fresh: Iterator[int]) -> r.Rel:
@@ -73,10 +60,3 @@ def _rows(rel: r.Rel) -> str | None:
             return "some" if rel.count is not None and rel.count <= 1 else None
         case _:
             return None
-
-
-def _numbers(root: r.Rel) -> Iterator[int]:
-    number = max((column.id for column in of_type(root, s.Column)), default=0)
-    while True:
-        number += 1
-        yield number

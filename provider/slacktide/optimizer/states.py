@@ -123,13 +123,16 @@ def chain_of(rel: r.Aggregate, conf: Settings = _DEFAULTS) -> str:
 
     A time zone or the ANSI mode stands in no expression, and changes what expressions mean.
     """
-    meaning = digest_of("state", canonical(rel), tuple(sorted(conf.items())))
-    return f"states/{meaning.hex()}"
+    return _chain("state", rel, conf)
 
 
 def bag_chain(rel: r.Rel, conf: Settings = _DEFAULTS) -> str:
     """The id of the state that holds the rows of a relation as a counted bag."""
-    meaning = digest_of("bag", canonical(rel), tuple(sorted(conf.items())))
+    return _chain("bag", rel, conf)
+
+
+def _chain(kind: str, rel: r.Rel, conf: Settings) -> str:
+    meaning = digest_of(kind, canonical(rel), tuple(sorted(conf.items())))
     return f"states/{meaning.hex()}"
 
 

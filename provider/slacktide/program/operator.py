@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from typing import Literal as OneOf
 
-from slacktide.algebra.relation import Columns, Rel, Relation
+from slacktide.algebra.relation import Columns, Rel, Relation, chosen
 from slacktide.algebra.scalar import Assignment, Call, Column, Reference, Scalar
 from slacktide.common.node import Node
 from slacktide.errors import InvariantError
@@ -214,8 +214,7 @@ class GenerateBag(Operator):
     fields: Columns
 
     def derive(self) -> Columns:
-        by_id = {column.id: column for column in self.child.columns}
-        return tuple(by_id[kept.column] for kept in self.kept) + self.fields
+        return chosen(self.child.columns, self.kept) + self.fields
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

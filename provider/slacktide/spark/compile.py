@@ -133,7 +133,7 @@ class _Compiler:
         if found is None:
             return self.names[big]
         tests = [
-            ranges.predicate(_scalar(pair.own), pair.own.type, null_safe=True)
+            ranges.predicate(_scalar(pair.own), pair.own.type)
             for pair, ranges in zip(pairs, found, strict=True)
         ]
         return f"(SELECT * FROM {self.names[big]} WHERE {' AND '.join(tests)})"

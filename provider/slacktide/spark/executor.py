@@ -27,7 +27,6 @@ from slacktide.spark.small import MOST_ROWS, as_parquet, can_leave, taken
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import Outcome, Query, Task
 from slacktide.spark.working import working_session
-from slacktide.store.address import parse_address
 from slacktide.store.record import Segment, StoredFile
 
 if TYPE_CHECKING:
@@ -166,7 +165,7 @@ class _TaskRun:
         return (StoredFile(path, len(data)),)
 
     def _write_by_spark(self, sql: str, relative: str) -> None:
-        target = self._address(relative)
+        target = self._executor._store.spark_path(relative)
         escaped = target.replace("\\", "\\\\").replace("'", "\\'")
         self._session.sql(
             f"INSERT OVERWRITE DIRECTORY '{escaped}' USING parquet"
@@ -176,7 +175,7 @@ class _TaskRun:
 
     def _files_of(self, relative: str, cost: Cost) -> tuple[tuple[StoredFile, ...], int]:
         """The files that Spark wrote and their rows, counted where Spark has not."""
-        target = self._address(relative)
+        target = self._executor._store.spark_path(relative)
         rows = cost.rows_written if cost.writes == 1 else self._session.read.parquet(target).count()
         files = self._written(relative, is_empty=not rows)
         if rows and not files:
@@ -186,9 +185,6 @@ class _TaskRun:
                 "see alike",
             )
         return files, rows
-
-    def _address(self, relative: str) -> str:
-        return parse_address(self._executor._store.path(relative)).spark
 
     def _written(self, relative: str, *, is_empty: bool) -> tuple[StoredFile, ...]:
         """What a write has left; Hadoop's own checksums go, and files without rows."""

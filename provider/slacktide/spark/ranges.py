@@ -35,13 +35,12 @@ class KeyRanges:
     bounds: tuple[tuple[Any, Any], ...]
     has_null: bool
 
-    def predicate(self, key: str, data_type: DataType, *, null_safe: bool) -> str:
-        """Write the condition that a key lies in one of the ranges.
+    def predicate(self, key: str, data_type: DataType) -> str:
+        """Write the condition that a key lies in one of the ranges, or is NULL where that occurs.
 
         Args:
             key: the SQL text of the key.
             data_type: its type.
-            null_safe: whether NULL meets NULL.
         """
         tests = [
             f"{key} = {_literal(low, data_type)}"
@@ -49,7 +48,7 @@ class KeyRanges:
             else f"{key} BETWEEN {_literal(low, data_type)} AND {_literal(high, data_type)}"
             for low, high in self.bounds
         ]
-        if null_safe and self.has_null:
+        if self.has_null:
             tests.append(f"{key} IS NULL")
         return f"({' OR '.join(tests)})" if tests else "false"
 

@@ -19,11 +19,13 @@ from slacktide.program.operator import Moment, Operator, ReadBag, ReadSnapshot, 
 from slacktide.spark.bags import current_rows_sql, rows_sql
 from slacktide.spark.compile import stored_type
 from slacktide.store.address import parse_address
+from slacktide.store.arrivals import Totals
+from slacktide.store.naming import segments
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from slacktide.store.record import Chain, Segment, Source
+    from slacktide.store.record import Segment, Source
     from slacktide.store.store import Store
     from slacktide.store.world import World
 
@@ -100,7 +102,7 @@ class Tables:
         mirror, mirrored = self._mirror(source, version)
         feed = self._feed(source, mirrored, version)
         typed = [(quoted(c["name"]), c["type"]) for c in record.schema]
-        if all(arrival.deletes == 0 for arrival in record.arrivals[mirrored:version]):
+        if record.arrivals.totals(mirrored, version).deletes == 0:
             names = ", ".join(column for column, _ in typed)
             plain = f"SELECT {names} FROM {feed}"
             return self._define(
@@ -113,14 +115,11 @@ class Tables:
 
     def rows_changed(self) -> int | None:
         """The rows of all changes in this run; None where they are not known."""
-        total = 0
+        total = Totals()
         for source, end in self._end.items():
-            record = self._source(source)
-            for arrival in record.arrivals[self._start.get(source, 0) : end]:
-                if arrival.rows is None:
-                    return None
-                total += arrival.rows
-        return total
+            arrivals = self._source(source).arrivals
+            total = total.plus(arrivals.totals(self._start.get(source, 0), end))
+        return total.rows
 
     def rows_behind(self, operator: Operator) -> int:
         """The rows of the snapshots, states and bags that an operator reads, as far as known."""
@@ -130,13 +129,16 @@ class Tables:
         chains = {read.chain for read in of_type(operator, ReadBag)}
         chains |= {read.chain for read in of_type(operator, ReadState)}
         for chain in chains:
-            total += sum(segment.rows for segment in _segments(self._world.chains.get(chain)))
+            total += sum(segment.rows for segment in self._segments(chain))
         return total
 
     def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of a chain as it was at the start of the run."""
+        return self._files(chain, self._segments(chain), columns, is_bag=is_bag)
+
+    def _segments(self, chain: str) -> list[Segment]:
         record = self._world.chains.get(chain)
-        return self._files(chain, _segments(record), columns, is_bag=is_bag)
+        return [] if record is None else list(segments(record))
 
     def saved(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of what this run wrote to a chain."""
@@ -303,12 +305,6 @@ def _options(record: Source, kind: str) -> dict[str, str]:
     if kind in {"csv", "json"}:
         options.setdefault("mode", "FAILFAST")
     return options
-
-
-def _segments(chain: Chain | None) -> list[Segment]:
-    if chain is None:
-        return []
-    return [*([chain.base] if chain.base is not None else []), *chain.segments]
 
 
 def _unskipped(column: str, data_type: str) -> str:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.scalar import Assignment, Call, Column, Literal, WindowCall, identity
+from slacktide.algebra.tree import fresh_ids
 from slacktide.algebra.types import DataType
-from slacktide.common.tree import of_type
 
 INT: DataType = "INT"
 
@@ -45,8 +45,7 @@ def cut_of(relation: r.Rel) -> Cut | None:
         node = node.child
     if not limits:
         return None
-    highest = max(column.id for column in of_type(relation, Column))
-    rank = Column(highest + 1, "rank", INT, nullable=False)
+    rank = Column(next(fresh_ids(relation)), "rank", INT, nullable=False)
     ranked = _ranked(node, rank)
     for projection in reversed(projections):
         ranked = r.Project(ranked, (*projection.outputs, identity(rank)))

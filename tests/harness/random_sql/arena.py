@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import DataError, QueryError, UnsupportedQueryError
+from slacktide.store.naming import segments
 from slacktide.store.world import World
 from tests.harness.lab import canonical
 from tests.harness.objects import TickingClock
@@ -199,7 +200,7 @@ class Arena:
     def _tables(self, name: str) -> Iterable[pa.Table]:
         world: World = self.ws._store.world()
         chain = world.chains[f"views/{name}"]
-        for segment in [*filter(None, [chain.base]), *chain.segments]:
+        for segment in segments(chain):
             for file in segment.files:
                 path = Path(self.ws.root) / file.path
                 yield pq.read_table(path, partitioning=None)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from slacktide.store import update as u
+from slacktide.store.naming import segments
 from slacktide.store.record import Chain
 from tests.harness.random_sql.arena import Arena, Bag, Seen, rounded
 from tests.harness.random_sql.changes import BEFORE, Batch, Change, inverse
@@ -99,7 +100,7 @@ def forgotten(arena: Arena, stream: Stream) -> Iterator[Run]:
 def lost(arena: Arena, stream: Stream) -> Iterator[Run]:
     """The files of what the views remember are gone."""
     for chain in _remembered(arena):
-        for segment in [*filter(None, [chain.base]), *chain.segments]:
+        for segment in segments(chain):
             for file in segment.files:
                 (Path(arena.ws.root) / file.path).unlink()
     yield arena.step(stream.batch()[1])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from slacktide import errors as e
+from slacktide.store.naming import segments
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.spark
@@ -36,7 +37,7 @@ def files(lab: Lab, prefix: str) -> list[Path]:
         Path(lab.ws.root) / file.path
         for name, chain in chains.items()
         if name.startswith(prefix)
-        for segment in [*filter(None, [chain.base]), *chain.segments]
+        for segment in segments(chain)
         for file in segment.files
     ]
 

@@ -16,7 +16,6 @@ from slacktide.algebra.types import BOOLEAN
 from slacktide.optimizer.rule import Context, DeltaRule, Near, add, bounded_by
 from slacktide.program import operator as o
 from slacktide.program.operator import INPUTS, Moment, Operator, Pair
-from slacktide.program.origin import origin_of
 
 Terms = list[Operator]
 
@@ -121,10 +120,8 @@ def _met(rel: r.Join, parts: Condition, context: Context) -> Terms:
 def _touched(rows: Operator, by: Operator, keys: tuple[Pair, ...]) -> Operator:
     if not keys:
         return rows
-    small = origin_of(by, [pair.other for pair in keys])
-    if small is None:
-        return o.Touched(rows, by, keys)
-    return o.Touched(rows, small.by, tuple(map(Pair, (pair.own for pair in keys), small.keys)))
+    near = bounded_by(by, [(pair.own, pair.other) for pair in keys]) or Near(by, keys)
+    return o.Touched(rows, near.by, near.pairs)
 
 
 def _padded(rel: r.Join, terms: Terms) -> Terms:

@@ -2,11 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.optimizer.rule import Context, DeltaRule, Near, add
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator
+
+L = TypeVar("L", r.Filter, r.Project, r.Expand, r.Generate, r.Sort)
+
+
+def _linear(
+    name: str,
+    node: type[L],
+    identity: str,
+    source: str,
+    apply: Callable[[L, Operator], Operator],
+    below: Callable[[L, Near], Near | None],
+) -> DeltaRule[L]:
+    """The rule of an operator over one input that works row by row.
+
+    Args:
+        name: as the rule's.
+        node: as the rule's.
+        identity: as the rule's.
+        source: as the rule's.
+        apply: gives the operator over rows, be they all or a change.
+        below: what the rows that are asked for say of the input.
+    """
+
+    def delta(rel: L, context: Context) -> Operator | None:
+        change = context.delta(rel.child)
+        return None if change is None else apply(rel, change)
+
+    def at(rel: L, moment: Moment, context: Context, near: Near | None) -> Operator:
+        return apply(rel, context.at(rel.child, moment, near and below(rel, near)))
+
+    return DeltaRule(name, node, identity, source, delta, at)
 
 
 def _scan_delta(rel: r.Scan, context: Context) -> Operator | None:
@@ -16,25 +50,6 @@ def _scan_delta(rel: r.Scan, context: Context) -> Operator | None:
 def _scan_at(rel: r.Scan, moment: Moment, context: Context, _near: Near | None) -> Operator:
     same = not context.has_changed(rel.source)
     return o.ReadSnapshot(rel.source, rel.fields, "after" if same else moment)
-
-
-def _filter_delta(rel: r.Filter, context: Context) -> Operator | None:
-    change = context.delta(rel.child)
-    return None if change is None else o.Select(change, rel.predicate)
-
-
-def _filter_at(rel: r.Filter, moment: Moment, context: Context, near: Near | None) -> Operator:
-    return o.Select(context.at(rel.child, moment, near), rel.predicate)
-
-
-def _project_delta(rel: r.Project, context: Context) -> Operator | None:
-    change = context.delta(rel.child)
-    return None if change is None else o.Map(change, rel.outputs)
-
-
-def _project_at(rel: r.Project, moment: Moment, context: Context, near: Near | None) -> Operator:
-    below = None if near is None else near.through(rel.outputs)
-    return o.Map(context.at(rel.child, moment, below), rel.outputs)
 
 
 def _union_delta(rel: r.Union, context: Context) -> Operator | None:
@@ -54,37 +69,6 @@ def _union_at(rel: r.Union, moment: Moment, context: Context, near: Near | None)
     return o.Add(tuple(branches), rel.columns)
 
 
-def _expand_delta(rel: r.Expand, context: Context) -> Operator | None:
-    change = context.delta(rel.child)
-    return None if change is None else o.ExpandBag(change, rel.projections, rel.fields)
-
-
-def _expand_at(rel: r.Expand, moment: Moment, context: Context, _near: Near | None) -> Operator:
-    return o.ExpandBag(context.at(rel.child, moment), rel.projections, rel.fields)
-
-
-def _generate_delta(rel: r.Generate, context: Context) -> Operator | None:
-    change = context.delta(rel.child)
-    return None if change is None else _generated(rel, change)
-
-
-def _generate_at(rel: r.Generate, moment: Moment, context: Context, near: Near | None) -> Operator:
-    below = None if near is None else near.over(rel.child.columns)
-    return _generated(rel, context.at(rel.child, moment, below))
-
-
-def _generated(rel: r.Generate, rows: Operator) -> Operator:
-    return o.GenerateBag(rows, rel.generator, rel.outer, rel.kept, rel.fields)
-
-
-def _sort_delta(rel: r.Sort, context: Context) -> Operator | None:
-    return context.delta(rel.child)
-
-
-def _sort_at(rel: r.Sort, moment: Moment, context: Context, near: Near | None) -> Operator:
-    return context.at(rel.child, moment, near)
-
-
 READ_CHANGES_OF_SCAN = DeltaRule(
     name="read_changes_of_scan",
     node=r.Scan,
@@ -93,21 +77,21 @@ READ_CHANGES_OF_SCAN = DeltaRule(
     delta=_scan_delta,
     at=_scan_at,
 )
-FILTER_CHANGES = DeltaRule(
-    name="filter_changes",
-    node=r.Filter,
-    identity="Δσp(X) = σp(ΔX)",
-    source="Tempura, G-2",
-    delta=_filter_delta,
-    at=_filter_at,
+FILTER_CHANGES = _linear(
+    "filter_changes",
+    r.Filter,
+    "Δσp(X) = σp(ΔX)",
+    "Tempura, G-2",
+    lambda rel, rows: o.Select(rows, rel.predicate),
+    lambda _, near: near,
 )
-PROJECT_CHANGES = DeltaRule(
-    name="project_changes",
-    node=r.Project,
-    identity="Δπe(X) = πe(ΔX)",
-    source="Tempura, G-3",
-    delta=_project_delta,
-    at=_project_at,
+PROJECT_CHANGES = _linear(
+    "project_changes",
+    r.Project,
+    "Δπe(X) = πe(ΔX)",
+    "Tempura, G-3",
+    lambda rel, rows: o.Map(rows, rel.outputs),
+    lambda rel, near: near.through(rel.outputs),
 )
 ADD_CHANGES_OF_UNION = DeltaRule(
     name="add_changes_of_union",
@@ -117,27 +101,27 @@ ADD_CHANGES_OF_UNION = DeltaRule(
     delta=_union_delta,
     at=_union_at,
 )
-EXPAND_CHANGES = DeltaRule(
-    name="expand_changes",
-    node=r.Expand,
-    identity="Δε(X) = ε(ΔX)",
-    source="Tempura, §1.6",
-    delta=_expand_delta,
-    at=_expand_at,
+EXPAND_CHANGES = _linear(
+    "expand_changes",
+    r.Expand,
+    "Δε(X) = ε(ΔX)",
+    "Tempura, §1.6",
+    lambda rel, rows: o.ExpandBag(rows, rel.projections, rel.fields),
+    lambda _rel, _near: None,
 )
-GENERATE_FROM_CHANGES = DeltaRule(
-    name="generate_from_changes",
-    node=r.Generate,
-    identity="Δμ(X) = μ(ΔX)",
-    source="Tempura, G-3",
-    delta=_generate_delta,
-    at=_generate_at,
+GENERATE_FROM_CHANGES = _linear(
+    "generate_from_changes",
+    r.Generate,
+    "Δμ(X) = μ(ΔX)",
+    "Tempura, G-3",
+    lambda rel, rows: o.GenerateBag(rows, rel.generator, rel.outer, rel.kept, rel.fields),
+    lambda rel, near: near.over(rel.child.columns),
 )
-FORGET_ORDER = DeltaRule(
-    name="forget_order",
-    node=r.Sort,
-    identity="Δτ(X) = ΔX",
-    source="bags have no order",
-    delta=_sort_delta,
-    at=_sort_at,
+FORGET_ORDER = _linear(
+    "forget_order",
+    r.Sort,
+    "Δτ(X) = ΔX",
+    "bags have no order",
+    lambda _, rows: rows,
+    lambda _, near: near,
 )
