@@ -16,6 +16,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from slacktide.algebra.textual import from_text
+from slacktide.errors import DataError
+from slacktide.program.reference.relations import Table, evaluate
+
 FOLDER = Path(__file__).parent.parent / "unit" / "program" / "reference" / "answers"
 FAILS = "fails"
 _DIGITS = 12
@@ -118,6 +122,18 @@ def read_answers(path: Path) -> list[Answer]:
 def write_answers(path: Path, answers: Iterable[Answer]) -> None:
     """Write a file of answers."""
     path.write_text("\n".join(answer.text() for answer in answers), encoding="utf-8")
+
+
+def by_reference(answer: Answer) -> tuple[str, ...]:
+    """The rows of the reference, for the relation of a case."""
+    tables = {
+        name: Table(tuple(column for column, _ in columns), ROWS[name])
+        for name, columns in COLUMNS.items()
+    }
+    try:
+        return shown(evaluate(from_text(answer.relation), tables))
+    except DataError:
+        return (FAILS,)
 
 
 def shown(rows: Iterable[Iterable[Any]]) -> tuple[str, ...]:

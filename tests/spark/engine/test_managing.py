@@ -318,7 +318,8 @@ def test_garbage(filled: Lab) -> None:
     assert removed.files >= 2, "two answers that were replaced"
     assert removed.bytes > 0
     assert orphan.exists(), "it came after the last entry"
-    assert late.gc().files == 1
+    # Twice: the clock of the file system may have given the orphan the time of the next entry.
+    assert late.gc().files + late.gc().files == 1
     assert not orphan.exists()
     lab.check()
     assert lab.changes("always", 1, 2) == bag([("g", 1)])
