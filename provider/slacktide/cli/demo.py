@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import tempfile
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -19,10 +11,7 @@ from slacktide.cli.demo_airflow import run_with_airflow
 from slacktide.cli.demo_here import run_here
 from slacktide.cli.screen import emit, say
 from slacktide.cli.showcase import VIEWS, Showcase
-from slacktide.errors import InvalidSettingError
-
-_ENDINGS = (signal.SIGTERM, signal.SIGHUP)
-_SIGNALLED = 128
+from slacktide.cli.workplace import folder, heeding_termination
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +30,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Show the whole product on TPC-H data, and check every answer against a batch run."""
-    with _folder(keep) as root, _heeding_termination():
+    with folder(keep) as root, heeding_termination():
         showcase = Showcase(root, scale, names(views) or VIEWS)
         tell = _quiet if as_json else say
         if airflow:
@@ -56,44 +45,6 @@ def demo(
             tell(f"the workspace is kept: slacktide --workspace {showcase.workspace} status")
     if not board.equal:
         raise typer.Exit(1)
-
-
-@contextmanager
-def _folder(keep: str | None) -> Iterator[Path]:
-    """Give an empty folder: a temporary one, or the one to keep.
-
-    Raises:
-        InvalidSettingError: the one to keep is not empty.
-    """
-    if keep is None:
-        with tempfile.TemporaryDirectory(
-            prefix="slacktide-demo-", ignore_cleanup_errors=True
-        ) as name:
-            yield Path(name).resolve()
-        return
-    root = Path(keep).expanduser().resolve()
-    if root.exists() and (not root.is_dir() or any(root.iterdir())):
-        raise InvalidSettingError(f"{root} is not an empty directory", hint="name a new one")
-    root.mkdir(parents=True, exist_ok=True)
-    yield root
-
-
-@contextmanager
-def _heeding_termination() -> Iterator[None]:
-    """Clean up after SIGTERM and a closed terminal, too; signals reach the main thread alone."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, _terminated) for number in _ENDINGS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _terminated(number: int, _frame: FrameType | None) -> NoReturn:
-    sys.exit(_SIGNALLED + number)
 
 
 def _quiet(_text: str) -> None:

@@ -16,7 +16,7 @@ from typing import Annotated, cast
 import typer
 
 from slacktide import __version__
-from slacktide.cli import cycle, demo, inspection, reading, setup, source, view
+from slacktide.cli import bench, cycle, demo, inspection, reading, setup, source, view
 from slacktide.cli.access import DEBUG
 from slacktide.cli.screen import print_error
 from slacktide.errors import InvalidSettingError, InvariantError, SlacktideError, UserError
@@ -32,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for commands in (setup, source, view, cycle, reading, inspection, demo):
+for commands in (setup, source, view, cycle, reading, inspection, demo, bench):
     commands.register(app)
 
 

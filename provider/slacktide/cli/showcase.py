@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from slacktide.errors import InvalidSettingError
 
 if TYPE_CHECKING:
-    from slacktide.workloads.tpch import Batch
+    import pyarrow as pa
+
+    from slacktide.workloads.tpch import Batch, ChangeStream
 
 VIEWS = ("q1", "q3", "q4", "q6", "q13", "q18")
 _SEED = 7
@@ -85,13 +87,21 @@ class Showcase:
 
     def land(self, number: int) -> Batch:
         """Let the arrival of a number land."""
+        coming = tide(number)
+        return self.land_batch(coming.nature, coming.share)
+
+    def land_batch(self, nature: str, share: float, seed: int = _SEED) -> Batch:
+        """Let one more arrival of a nature land."""
+        return self._stream(nature, share, seed).write_next()
+
+    def current(self, table: str) -> Iterator[pa.RecordBatch]:
+        """Give the rows of a table as the arrivals so far leave it."""
+        return self._stream("clustered", 1.0, _SEED).current(table)
+
+    def _stream(self, nature: str, share: float, seed: int) -> ChangeStream:
         from slacktide.workloads.tpch import ChangeStream
 
-        coming = tide(number)
-        stream = ChangeStream(
-            self.landing, scale=self.scale, seed=_SEED, nature=coming.nature, share=coming.share
-        )
-        return stream.write_next()
+        return ChangeStream(self.landing, scale=self.scale, seed=seed, nature=nature, share=share)
 
     def sources(self) -> dict[str, dict[str, Any]]:
         """Give the declaration of each source, as Python, command line and Airflow take it."""

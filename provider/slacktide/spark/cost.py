@@ -12,11 +12,13 @@ class Cost:
 
     Attributes:
         cpu_seconds: CPU time of the executors' tasks.
+        wall_seconds: from the first text that was written for Spark to the last row.
         rows_read: rows that scans gave, after skipping of row groups and pages.
         bytes_read: bytes that tasks read from files.
         bytes_shuffled: bytes written to shuffles.
         bytes_written: bytes that tasks wrote to files.
         jobs: Spark jobs.
+        stages: stages of these jobs that ran.
         writes: writes of states and answers whose rows Spark counted.
         rows_written: rows of all writes.
         rows_out: rows of the change of the answer.
@@ -24,11 +26,13 @@ class Cost:
     """
 
     cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
     rows_read: int = 0
     bytes_read: int = 0
     bytes_shuffled: int = 0
     bytes_written: int = 0
     jobs: int = 0
+    stages: int = 0
     writes: int = 0
     rows_written: int = 0
     rows_out: int = 0
@@ -43,11 +47,13 @@ class Cost:
         """Give the form that reports store."""
         return {
             "cpu_seconds": round(self.cpu_seconds, 3),
+            "wall_seconds": round(self.wall_seconds, 3),
             "rows_read": self.rows_read,
             "bytes_read": self.bytes_read,
             "bytes_shuffled": self.bytes_shuffled,
             "bytes_written": self.bytes_written,
             "jobs": self.jobs,
+            "stages": self.stages,
             "writes": self.writes,
             "rows_out": self.rows_out,
             "operators": [{"operator": label, "rows": rows} for label, rows in self.operators],

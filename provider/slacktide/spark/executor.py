@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from slacktide.algebra.relation import Columns
@@ -92,6 +93,7 @@ class _TaskRun:
         )
 
     def run(self) -> Outcome:
+        began = perf_counter()
         for step in self._task.program.steps:
             if isinstance(step, o.Save):
                 self._save(step)
@@ -99,6 +101,7 @@ class _TaskRun:
                 self._publish(step)
         if self._outcome.changes is not None:
             self._outcome.cost.rows_out = self._outcome.changes.rows
+        self._outcome.cost.wall_seconds = perf_counter() - began
         return self._outcome
 
     def _save(self, step: o.Save) -> None:

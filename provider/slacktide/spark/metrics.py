@@ -74,6 +74,7 @@ class Meter:
             stage = self._core.lastStageAttempt(stage_id)
         except Py4JJavaError:  # a stage that was skipped, or has been dropped from the store
             return
+        cost.stages += int(stage.numCompleteTasks() > 0)
         cost.cpu_seconds += stage.executorCpuTime() / _NANOSECONDS
         cost.bytes_read += int(stage.inputBytes())
         cost.bytes_shuffled += int(stage.shuffleWriteBytes())
@@ -93,6 +94,14 @@ class Meter:
                 if written is not None:
                     cost.writes += 1
                     cost.rows_written += written
+
+
+def process_cpu_seconds(session: SparkSession) -> float:
+    """CPU time of the whole Java process so far: tasks, planning, compilation, garbage collection."""
+    jvm: Any = session._jvm
+    beans = jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
+    name = jvm.javax.management.ObjectName("java.lang:type=OperatingSystem")
+    return int(beans.getAttribute(name, "ProcessCpuTime")) / _NANOSECONDS
 
 
 @contextmanager

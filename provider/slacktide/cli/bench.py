@@ -1,0 +1,76 @@
+"""``slacktide bench``: the measurements of the performance page, repeatable."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slacktide.cli.access import AsJson, Views, names, spark_session
+from slacktide.cli.bench_table import show
+from slacktide.cli.screen import emit, say
+from slacktide.cli.workplace import folder, heeding_termination
+from slacktide.errors import InvalidSettingError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this module."""
+    app.command("bench")(bench)
+
+
+def bench(
+    *,
+    scale: Annotated[float, typer.Option(help="Scale of TPC-H; 1 is about a gigabyte.")] = 0.1,
+    nature: Annotated[
+        list[str] | None,
+        typer.Option(help="Nature of the changes; again for more. All three if not given."),
+    ] = None,
+    share: Annotated[
+        list[float] | None,
+        typer.Option(help="Rows that an arrival changes, as a share; again for more."),
+    ] = None,
+    arrivals: Annotated[int, typer.Option(min=1, help="Arrivals of each nature and share.")] = 2,
+    views: Views = None,
+    keep: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Work in this directory, and leave it there.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all figures to this JSON file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure refreshes against batch runs over the same rows, and compare their answers."""
+    from slacktide.cli.measuring import Setting, measure
+    from slacktide.workloads.tpch import NATURES, QUERIES
+
+    unknown = [name for name in nature or () if name not in NATURES]
+    if unknown:
+        raise InvalidSettingError(f"nature {unknown[0]!r} is unknown", hint=", ".join(NATURES))
+    setting = Setting(
+        scale=scale,
+        natures=tuple(nature or NATURES),
+        shares=tuple(share or (0.01,)),
+        arrivals=arrivals,
+        views=tuple(names(views) or QUERIES),
+    )
+    with folder(keep) as root, heeding_termination():
+        conf = {
+            "spark.local.dir": str(root / "spark"),
+            "spark.sql.warehouse.dir": str(root / "warehouse"),
+        }
+        with spark_session("bench", conf=conf) as spark:
+            found = measure(spark, root, setting, _quiet if as_json else say)
+    if out is not None:
+        out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if as_json:
+        emit(found)
+    else:
+        show(found)
+    if any(cell["different"] for cell in found["cells"]):
+        raise typer.Exit(1)
+
+
+def _quiet(_text: str) -> None:
+    """Say nothing: the one document is all that a program reads."""

@@ -1,0 +1,191 @@
+"""Measuring Slacktide beside batch runs, pair after pair, on one machine in one run.
+
+A pair is one arrival: Slacktide refreshes all views, and batch answers each of their queries from
+scratch over plain Parquet tables of the same rows, and writes the answers. Which of the two goes
+first alternates. The first pair, in which Java still compiles, is not counted.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from slacktide import __version__
+from slacktide.cli.showcase import Showcase
+from slacktide.engine.workspace import Workspace
+from slacktide.spark.batch import batch_run
+from slacktide.spark.metrics import process_cpu_seconds
+
+if TYPE_CHECKING:
+    from slacktide.spark.handles import SparkSession
+
+SEED = 20261122
+_WARMING = ("clustered", 0.001)
+_FILE_ROWS = 1_000_000
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is measured.
+
+    Attributes:
+        scale: that of TPC-H.
+        natures: of the changes.
+        shares: rows that an arrival changes, as shares of the base.
+        arrivals: pairs for each nature and share.
+        views: names of TPC-H queries.
+    """
+
+    scale: float
+    natures: tuple[str, ...]
+    shares: tuple[float, ...]
+    arrivals: int
+    views: tuple[str, ...]
+
+
+def measure(
+    spark: SparkSession, folder: Path, setting: Setting, tell: Callable[[str], None]
+) -> Document:
+    """Measure all cells of a setting.
+
+    Args:
+        spark: a session that does nothing else.
+        folder: an empty directory.
+        setting: what is measured.
+        tell: takes a line on what is done.
+
+    Returns:
+        The setting, the machine, what the first build cost, what is kept, and for each cell the
+        costs of both sides by view.
+    """
+    return _Bench(spark, folder, setting, tell).run()
+
+
+class _Bench:
+    def __init__(
+        self, spark: SparkSession, folder: Path, setting: Setting, tell: Callable[[str], None]
+    ) -> None:
+        self._spark = spark
+        self._setting = setting
+        self._tell = tell
+        self._plain = folder / "plain"
+        self._answers = folder / "answers"
+        self._case = Showcase(folder, setting.scale, setting.views)
+
+    def run(self) -> Document:
+        self._tell(f"generating TPC-H at scale {self._setting.scale:g}")
+        self._case.generate()
+        workspace = Workspace.create(str(self._case.workspace))
+        for name, declaration in self._case.sources().items():
+            workspace.add_source(name, **declaration)
+        for name, text in self._case.queries().items():
+            workspace.add_view(self._spark, name, text)
+        self._tell("building all answers and states")
+        first = self._refresh(workspace)
+        self._tell("the first pair, which warms Java up")
+        self._pair(workspace, *_WARMING, number=0)
+        cells = [*self._cells(workspace)]
+        status = workspace.status()
+        return {
+            "slacktide": __version__,
+            "spark": self._spark.version,
+            "python": platform.python_version(),
+            "cores": os.cpu_count(),
+            "seed": SEED,
+            "setting": asdict(self._setting),
+            "first_build": first,
+            "state_bytes": status.state_bytes,
+            "mirror_bytes": status.mirror_bytes,
+            "answer_bytes": status.answer_bytes,
+            "plain_bytes": sum(file.stat().st_size for file in self._plain.rglob("*.parquet")),
+            "state_bytes_by_view": {n: v["state_bytes"] for n, v in status.views.items()},
+            "cells": cells,
+        }
+
+    def _cells(self, workspace: Workspace) -> Iterator[Document]:
+        for nature in self._setting.natures:
+            for share in self._setting.shares:
+                for number in range(1, self._setting.arrivals + 1):
+                    self._tell(f"{nature}, {share:.2%} of the rows, arrival {number}")
+                    yield self._pair(workspace, nature, share, number)
+
+    def _pair(self, workspace: Workspace, nature: str, share: float, number: int) -> Document:
+        arrived = self._case.land_batch(nature, share, SEED)
+        self._write_plain(arrived.files)
+        sides = {"slacktide": lambda: self._refresh(workspace), "batch": self._batch}
+        order = [*sides][:: 1 if number % 2 else -1]
+        costs = {side: sides[side]() for side in order}
+        verified = workspace.verify(self._spark)
+        return {
+            "nature": nature,
+            "share": share,
+            "arrival": number,
+            "order": order,
+            "changed_rows": sum(arrived.rows.values()),
+            **costs,
+            "different": [name for name, view in verified.views.items() if not view.equal],
+        }
+
+    def _refresh(self, workspace: Workspace) -> Document:
+        with self._measured() as total:
+            report = workspace.refresh(self._spark)
+        total["views"] = {
+            name: {"method": view.method, **view.actual} for name, view in report.views.items()
+        }
+        return total
+
+    def _batch(self) -> Document:
+        views = {}
+        tables = {
+            folder.name: sorted(map(str, folder.iterdir())) for folder in self._plain.iterdir()
+        }
+        with self._measured() as total:
+            for name, text in self._case.queries().items():
+                target = str(self._answers / name)
+                views[name] = batch_run(self._spark, text, tables, target).to_dict()
+        total["views"] = views
+        return total
+
+    @contextmanager
+    def _measured(self) -> Iterator[Document]:
+        total: Document = {}
+        java, wall = process_cpu_seconds(self._spark), perf_counter()
+        yield total
+        total["wall_seconds"] = round(perf_counter() - wall, 3)
+        total["java_cpu_seconds"] = round(process_cpu_seconds(self._spark) - java, 3)
+
+    def _write_plain(self, changed: Mapping[str, Path]) -> None:
+        """Bring the plain tables to the rows that the arrivals leave."""
+        for name in self._case.sources():
+            if name in changed or not (self._plain / name).exists():
+                _write_table(self._plain / name, self._case.current(name))
+
+
+def _write_table(folder: Path, batches: Iterator[Any]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    held: list[Any] = []
+    parts = 0
+
+    def flush(rows: Sequence[Any]) -> None:
+        pq.write_table(pa.Table.from_batches(rows), folder / f"part-{parts:05d}.parquet")
+
+    for batch in batches:
+        held.append(batch)
+        if sum(one.num_rows for one in held) >= _FILE_ROWS:
+            flush(held)
+            held, parts = [], parts + 1
+    if held:
+        flush(held)
