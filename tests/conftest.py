@@ -65,7 +65,7 @@ def spark(java_home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         "spark.sql.warehouse.dir": str(place / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={place}",
+        "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC -Dderby.system.home={place}",
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", java_home)

@@ -99,9 +99,12 @@ class Meter:
 def process_cpu_seconds(session: SparkSession) -> float:
     """CPU time of the whole Java process so far: tasks, planning, compilation, garbage collection."""
     jvm: Any = session._jvm
-    beans = jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
-    name = jvm.javax.management.ObjectName("java.lang:type=OperatingSystem")
-    return int(beans.getAttribute(name, "ProcessCpuTime")) / _NANOSECONDS
+    gateway: Any = session.sparkContext._gateway
+    # The bean's own class is hidden; the interface that declares the method is not.
+    bean = jvm.java.lang.management.ManagementFactory.getOperatingSystemMXBean()
+    kind = jvm.java.lang.Class.forName("com.sun.management.OperatingSystemMXBean")
+    method = kind.getMethod("getProcessCpuTime", gateway.new_array(jvm.java.lang.Class, 0))
+    return int(method.invoke(bean, gateway.new_array(jvm.Object, 0))) / _NANOSECONDS
 
 
 @contextmanager

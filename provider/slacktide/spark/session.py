@@ -26,6 +26,18 @@ USUAL_PLACES: Final = (
     "~/.sdkman/candidates/java",
     "~/.jdks",
 )
+# For many small queries in one Java: broadcasts are humongous to the default collector, which then
+# marks the whole heap without end; and what the pages of Spark's UI would show fills the heap.
+FRUGAL: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+        "spark.driver.memory": "2g",
+        "spark.sql.ui.retainedExecutions": "100",
+        "spark.ui.retainedJobs": "400",
+        "spark.ui.retainedStages": "400",
+        "spark.ui.retainedTasks": "4000",
+    }
+)
 _VERSION = re.compile(r'version "(\d+)')
 
 # Settings that change what a query means; a view keeps them as they were when it was added.
@@ -139,6 +151,7 @@ def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSe
         "spark.app.name": app,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        **FRUGAL,
         "spark.log.level": "ERROR",
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.codegen.cache.maxEntries": "10000",
