@@ -10,6 +10,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.engine.definitions import known
 from slacktide.errors import UnknownObjectError
 from slacktide.spark.defaults import never_null_sql
+from slacktide.spark.shelf import Shelf
 from slacktide.spark.tables import Tables
 from slacktide.spark.working import working_session
 from slacktide.store.naming import segments
@@ -104,8 +105,8 @@ def read_changes(
 
 
 def _tables(store: Store, world: World, spark: SparkSession, view: ReadView) -> Tables:
-    session = working_session(spark, view.conf)
-    return Tables(session, store, world, start={}, end={}, saved={})
+    shelf = Shelf(working_session(spark, view.conf))
+    return Tables(shelf, store, world, start={}, end={}, saved={})
 
 
 def _as_of(

@@ -21,6 +21,7 @@ from slacktide.store.world import World
 if TYPE_CHECKING:
     from slacktide.spark.comparison import Comparison
     from slacktide.spark.handles import SparkSession
+    from slacktide.spark.shelf import Shelves
     from slacktide.store.store import Store
 
 TOLERANCE = 1e-9
@@ -92,15 +93,18 @@ class Verifier:
 
     def verify(self, names: Sequence[str]) -> Verification:
         """Compare the answers of some views; those without an answer are left out."""
-        records = [self._world.views[name] for name in names]
-        return Verification({r.name: self._one(r) for r in records if r.versions})
+        from slacktide.spark.shelf import Shelves
 
-    def _one(self, record: ViewRecord) -> ViewVerification:
+        shelves = Shelves(self._spark)
+        records = [self._world.views[name] for name in names]
+        return Verification({r.name: self._one(r, shelves) for r in records if r.versions})
+
+    def _one(self, record: ViewRecord, shelves: Shelves) -> ViewVerification:
         from slacktide.spark.comparison import Comparison
 
         view = ReadView.from_dict(record.definition)
         query = query_of(record.sql, view, views_below(self._world, record))
-        comparison = Comparison(self._spark, self._store, self._world, view)
+        comparison = Comparison(self._spark, shelves.of(view.conf), self._store, self._world, view)
         if not view.deterministic:
             schema = comparison.schema(record.name, query)
             why = "; ".join(reason.sentence for reason in view.reasons)

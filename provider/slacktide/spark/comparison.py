@@ -20,10 +20,10 @@ from slacktide.spark.failures import translated
 from slacktide.spark.functions import register_functions
 from slacktide.spark.metrics import Meter
 from slacktide.spark.query import query_frame
+from slacktide.spark.shelf import Shelf
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import Query
 from slacktide.spark.ties import Cut
-from slacktide.spark.working import working_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,12 +68,15 @@ class Choice:
 class Comparison:
     """Compares answers of one world on one session's Spark."""
 
-    def __init__(self, spark: SparkSession, store: Store, world: World, view: ReadView) -> None:
+    def __init__(
+        self, spark: SparkSession, shelf: Shelf, store: Store, world: World, view: ReadView
+    ) -> None:
         self._spark = spark
+        self._shelf = shelf
         self._store = store
         self._world = world
         self._view = view
-        self._session = working_session(spark, view.conf)
+        self._session = shelf.session
 
     def schema(self, name: str, query: Query) -> str:
         """Say how the schema of an answer differs from that of its query; empty for not at all.
@@ -86,14 +89,12 @@ class Comparison:
             return _schema_difference(self._view, self._batch(self._tables(nowhere), query, None))
 
     def _tables(self, versions: Mapping[str, int]) -> Tables:
-        return Tables(
-            self._session, self._store, self._world, start=versions, end=versions, saved={}
-        )
+        return Tables(self._shelf, self._store, self._world, start=versions, end=versions, saved={})
 
     def _batch(self, tables: Tables, query: Query, now: datetime | None) -> DataFrame:
         register_functions(self._session, self._world.functions.values())
         for source in query.sources:
-            tables.alias(source, tables.rows(source, "after"))
+            self._shelf.alias(source, tables.rows(source, "after"))
         return query_frame(self._session, query.sql, query.views, now)
 
     def differences(
@@ -116,8 +117,8 @@ class Comparison:
             schema = _schema_difference(self._view, batch)
             typed = self._typed()
             since = meter.mark()
-            fresh = _materialised(tables, batch, typed)
-            cost = meter.cost(since, meter.mark(), tables.labels)
+            fresh = _materialised(self._shelf, batch, typed)
+            cost = meter.cost(since, meter.mark(), self._shelf.labels)
             stored = tables.stored(f"views/{name}", columns, is_bag=True)
             names = ", ".join(column for column, _ in typed)
             both = (
@@ -125,6 +126,7 @@ class Comparison:
                 f" SELECT {names}, -1L AS __m FROM {fresh})"
             )
             found = self._session.sql(f"{consolidate_sql(both, typed)} LIMIT {_LIMIT}").collect()
+            self._shelf.drop(fresh)
         return Differences([tuple(row) for row in found], schema, cost)
 
     def choice(
@@ -140,10 +142,10 @@ class Comparison:
         names = ", ".join(column for column, _ in typed)
         with translated(f"view {name}"):
             stored = tables.stored(f"views/{name}", columns, is_bag=True)
-            answer = tables.register(
+            answer = self._shelf.register(
                 self._session.sql(rows_sql(f"(SELECT {names}, __m FROM {stored})", typed))
             )
-            ranked = tables.register(self._session.sql(self._ranked_sql(cut, tables)))
+            ranked = self._shelf.register(self._session.sql(self._ranked_sql(cut, tables)))
             sizes = self._session.sql(
                 f"SELECT rank, count(*) FROM {ranked} GROUP BY rank LIMIT {_LIMIT}"
             ).collect()
@@ -183,12 +185,12 @@ class Comparison:
         return [(f"c{i}", stored_type(column.type)) for i, column in enumerate(self._view.outputs)]
 
 
-def _materialised(tables: Tables, batch: DataFrame, typed: list[tuple[str, str]]) -> str:
+def _materialised(shelf: Shelf, batch: DataFrame, typed: list[tuple[str, str]]) -> str:
     """The rows of the batch run, kept by Spark so that it runs and is measured once."""
     frame = batch.toDF(*(f"c{i}" for i in range(len(batch.columns))))
     casts = [f"CAST({column} AS {data_type}) AS {column}" for column, data_type in typed]
     kept = frame.selectExpr(*casts).localCheckpoint(eager=True)
-    return tables.register(kept)
+    return shelf.register(kept)
 
 
 def _schema_difference(view: ReadView, batch: DataFrame) -> str:

@@ -45,11 +45,21 @@ def step_sql(root: Operator, leaves: Leaves) -> str:
     return compiler.text(_select(outputs, compiler.names[root], is_state=root.is_state))
 
 
-def keys_sql(root: Operator, keys: Sequence[Scalar], leaves: Leaves, most: int) -> str:
-    """Give the SQL text for the distinct values of some keys over an operator, at most so many."""
+def keys_sql(root: Operator, keys: Sequence[Scalar], leaves: Leaves, most: int | None) -> str:
+    """Give the SQL text for the values of some keys over an operator.
+
+    Args:
+        root: the operator.
+        keys: over its columns.
+        leaves: what it stands on.
+        most: how many distinct values at most; None for all of them, in one pass, with repetitions.
+    """
     compiler = _compiled(root, leaves)
     outputs = ", ".join(f"{_scalar(key)} AS k{i}" for i, key in enumerate(keys))
-    return compiler.text(f"SELECT DISTINCT {outputs} FROM {compiler.names[root]} LIMIT {most}")
+    source = compiler.names[root]
+    if most is None:
+        return compiler.text(f"SELECT {outputs} FROM {source}")
+    return compiler.text(f"SELECT DISTINCT {outputs} FROM {source} LIMIT {most}")
 
 
 def _compiled(root: Operator, leaves: Leaves) -> _Compiler:

@@ -24,10 +24,10 @@ from slacktide.spark.functions import register_functions
 from slacktide.spark.metrics import Meter, described
 from slacktide.spark.query import query_frame
 from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut, has_ranges
+from slacktide.spark.shelf import Shelves
 from slacktide.spark.small import MOST_ROWS, as_parquet, can_leave, taken
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import Outcome, Query, Task
-from slacktide.spark.working import working_session
 from slacktide.store.record import Segment, StoredFile
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class Executor:
         # One view may extend a state that another of the run, a new one, builds anew.
         self._saved: dict[tuple[str, bool], Segment] = {}
         self._meter = Meter(spark)
+        self._shelves = Shelves(spark)
 
     def run(self, task: Task) -> Outcome:
         """Run all steps of a task.
@@ -76,7 +77,8 @@ class _TaskRun:
     def __init__(self, executor: Executor, task: Task) -> None:
         self._executor = executor
         self._task = task
-        self._session = working_session(executor._spark, task.query.conf if task.query else {})
+        self._shelf = executor._shelves.of(task.query.conf if task.query else {})
+        self._session = self._shelf.session
         self._meter = executor._meter
         self._outcome = Outcome()
         self._keys: dict[tuple[Operator, tuple[Scalar, ...]], list[KeyRanges] | None] = {}
@@ -84,7 +86,7 @@ class _TaskRun:
             chain: segment for (chain, is_base), segment in executor._saved.items() if is_base
         }
         self._tables = Tables(
-            self._session,
+            self._shelf,
             executor._store,
             executor._world,
             start=task.start,
@@ -136,7 +138,7 @@ class _TaskRun:
             small = None if is_base else self._taken(operator, sql)
             if small is None:
                 self._write_by_spark(_laid_out(operator, sql, order), relative)
-        cost = self._meter.cost(before, self._meter.mark(), self._tables.labels, target=relative)
+        cost = self._meter.cost(before, self._meter.mark(), self._shelf.labels, target=relative)
         if small is None:
             files, rows = self._files_of(relative, cost)
         else:
@@ -208,8 +210,10 @@ class _TaskRun:
         """Leaf: the ranges in which keys of a small operator lie; None where they are too many."""
         known = (operator, tuple(keys))
         if known not in self._keys:
-            table = self._session.sql(keys_sql(operator, keys, self, MOST_KEYS + 1)).toArrow()
-            few = table.num_rows <= MOST_KEYS
+            changed = self._tables.rows_changed()
+            most = None if changed is not None and changed <= MOST_KEYS else MOST_KEYS + 1
+            table = self._session.sql(keys_sql(operator, keys, self, most)).toArrow()
+            few = most is None or table.num_rows < most
             self._keys[known] = [cut(column) for column in table.columns] if few else None
         return self._keys[known]
 
@@ -240,10 +244,10 @@ class _TaskRun:
             raise InvariantError(f"{view} has no query")
         register_functions(self._session, self._executor._world.functions.values())
         for source in query.sources:
-            self._tables.alias(source, self._tables.rows(source, "after"))
+            self._shelf.alias(source, self._tables.rows(source, "after"))
         frame = query_frame(self._session, query.sql, query.views, self._clock(query))
         names = [f"c{i}" for i in range(len(frame.columns))]
-        return self._tables.register(frame.toDF(*names))
+        return self._shelf.register(frame.toDF(*names))
 
     def _clock(self, query: Query) -> datetime | None:
         return self._executor._now if query.clock else None

@@ -6,7 +6,8 @@ UI. A metric that is missing is unknown (None), never an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 _NANOSECONDS = 1e9
 _DESCRIPTION = "spark.job.description"
 _WRITE = "Execute InsertIntoHadoopFsRelationCommand"
+_NODE = re.compile(
+    r'id="node\d+" labelType="html" '
+    r'label="(?P<label>[^"<]*(?:<br>)?<b>(?P<name>(?:[^"<\\]|\\.)*)</b>(?:[^"\\]|\\.)*)" '
+    r'tooltip="(?P<description>(?:[^"\\]|\\.)*)"'
+)
+_ROWS = re.compile(r"<br>number of output rows: ([\d,]+)")
 
 
 class Meter:
@@ -62,11 +69,11 @@ class Meter:
             execution = found.get()
             if target and str(execution.description()) != target:
                 continue
-            nodes = [*_each(self._sql.planGraph(number).allNodes())]
             cost.jobs += int(execution.jobs().size())
             for stage in _each(execution.stages().toSeq()):
                 self._add_stage(cost, stage)
-            self._add_nodes(cost, nodes, self._sql.executionMetrics(number), labels)
+            drawn = self._sql.planGraph(number).makeDotFile(self._sql.executionMetrics(number))
+            _add_nodes(cost, str(drawn), labels)
         return cost
 
     def _add_stage(self, cost: Cost, stage_id: int) -> None:
@@ -80,20 +87,18 @@ class Meter:
         cost.bytes_shuffled += int(stage.shuffleWriteBytes())
         cost.bytes_written += int(stage.outputBytes())
 
-    def _add_nodes(
-        self, cost: Cost, nodes: Iterable[Any], values: Any, labels: Mapping[str, str]
-    ) -> None:
-        for node in nodes:
-            name = str(node.name())
-            if name.startswith("Scan "):
-                rows = _rows_of(node, values)
-                cost.rows_read += rows or 0
-                cost.operators.append((_label(str(node.desc()), labels) or name.strip(), rows))
-            elif name.startswith(_WRITE):
-                written = _rows_of(node, values)
-                if written is not None:
-                    cost.writes += 1
-                    cost.rows_written += written
+
+def _add_nodes(cost: Cost, drawn: str, labels: Mapping[str, str]) -> None:
+    """Add what the nodes of a plan counted; drawn as a graph it is one text, not a call per node."""
+    for match in _NODE.finditer(drawn):
+        name, rows = match["name"].strip(), _rows_of(match["label"])
+        if name.startswith("Scan "):
+            cost.rows_read += rows or 0
+            description = match["description"].encode().decode("unicode_escape")
+            cost.operators.append((_label(description, labels) or name, rows))
+        elif name.startswith(_WRITE) and rows is not None:
+            cost.writes += 1
+            cost.rows_written += rows
 
 
 def process_cpu_seconds(session: SparkSession) -> float:
@@ -119,12 +124,9 @@ def described(session: SparkSession, what: str) -> Iterator[None]:
         context.setLocalProperty(_DESCRIPTION, before)  # type: ignore[arg-type]
 
 
-def _rows_of(node: Any, values: Any) -> int | None:
-    for metric in _each(node.metrics()):
-        if metric.name() == "number of output rows":
-            found = values.get(metric.accumulatorId())
-            return None if found.isEmpty() else int(str(found.get()).replace(",", ""))
-    return None
+def _rows_of(label: str) -> int | None:
+    found = _ROWS.search(label)
+    return None if found is None else int(found[1].replace(",", ""))
 
 
 def _label(description: str, labels: Mapping[str, str]) -> str | None:

@@ -7,7 +7,7 @@ chain's table has columns ``c0``, ``c1``, … by position, and ``__m`` where it 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from slacktide.common.tree import of_type
 from slacktide.program.operator import Moment, Operator, ReadBag, ReadSnapshot, ReadState
 from slacktide.spark.bags import current_rows_sql, rows_sql
 from slacktide.spark.compile import stored_type
+from slacktide.spark.shelf import Shelf
 from slacktide.store.address import parse_address
 from slacktide.store.arrivals import Totals
 from slacktide.store.naming import segments
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 CHANGE_TYPE = "_change_type"
 _FILE = "__slacktide_file"
-_VERIFIED = "parquet.page.verify-checksum.enabled"
 _PATTERN = re.compile(r"([{}\[\]*?\\])")
 
 
@@ -39,7 +39,7 @@ class Tables:
     """The tables of one run in one session.
 
     Args:
-        session: a session of its own, so that temporary views meet no others.
+        shelf: where the tables are made, and those of other tasks of the run are found.
         store: gives addresses of files in the workspace.
         world: the log as it was when the run started.
         start: versions at the start of the view's run, empty where it has no answer.
@@ -49,7 +49,7 @@ class Tables:
 
     def __init__(
         self,
-        session: SparkSession,
+        shelf: Shelf,
         store: Store,
         world: World,
         *,
@@ -57,15 +57,12 @@ class Tables:
         end: Mapping[str, int],
         saved: Mapping[str, Segment],
     ) -> None:
-        self._session = session
+        self._shelf = shelf
         self._store = store
         self._world = world
         self._start = start
         self._end = end
         self._saved = saved
-        self._count = 0
-        self._made: dict[tuple[str | int, ...], str] = {}
-        self.labels: dict[str, str] = {}
 
     def changes(self, source: str) -> str:
         """A table with the source's columns and ``__m``: its changes in this run."""
@@ -74,13 +71,9 @@ class Tables:
     def snapshot(self, source: str, moment: Moment) -> str:
         """A table with the source's columns and ``__m``: the source as of a moment."""
         version = self._version(source, moment)
-        return self._once(("snapshot", source, version), lambda: self._bag_at(source, version))
-
-    def _once(self, key: tuple[str | int, ...], make: Callable[[], str]) -> str:
-        """Make a table at its first use; the operators of a program ask for the same ones."""
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+        return self._shelf.once(
+            ("snapshot", source, version), lambda: self._bag_at(source, version)
+        )
 
     def _bag_at(self, source: str, version: int) -> str:
         mirror, mirrored = self._mirror(source, version)
@@ -88,14 +81,14 @@ class Tables:
         if mirror is None:
             return feed
         names = ", ".join(quoted(c["name"]) for c in self._source(source).schema)
-        return self._define(
+        return self._shelf.define(
             f"SELECT {names}, 1L AS __m FROM {mirror} UNION ALL SELECT {names}, __m FROM {feed}"
         )
 
     def rows(self, source: str, moment: Moment) -> str:
         """A table with the source's columns alone: its rows as of a moment."""
         version = self._version(source, moment)
-        return self._once(("rows", source, version), lambda: self._rows_at(source, version))
+        return self._shelf.once(("rows", source, version), lambda: self._rows_at(source, version))
 
     def _rows_at(self, source: str, version: int) -> str:
         record = self._source(source)
@@ -105,13 +98,13 @@ class Tables:
         if record.arrivals.totals(mirrored, version).deletes == 0:
             names = ", ".join(column for column, _ in typed)
             plain = f"SELECT {names} FROM {feed}"
-            return self._define(
+            return self._shelf.define(
                 plain if mirror is None else f"SELECT {names} FROM {mirror} UNION ALL {plain}"
             )
         what = f"source {source}"
         if mirror is None:
-            return self._define(rows_sql(feed, typed, what=what))
-        return self._define(current_rows_sql(mirror, feed, typed, what=what))
+            return self._shelf.define(rows_sql(feed, typed, what=what))
+        return self._shelf.define(current_rows_sql(mirror, feed, typed, what=what))
 
     def rows_changed(self) -> int | None:
         """The rows of all changes in this run; None where they are not known."""
@@ -167,22 +160,22 @@ class Tables:
         names = ", ".join(f"c{i}" for i in range(len(columns)))
         copies = "LATERAL VIEW explode(array_repeat(0, CAST(__m AS INT))) AS __copy"
         if len(segments) == 1 and not taken:
-            return self._define(f"SELECT {names} FROM {table} {copies}")
+            return self._shelf.define(f"SELECT {names} FROM {table} {copies}")
         if taken:
             back = self.segments(taken, chain, columns)
             columns_and = f"{names}, " if names else ""
-            table = self._define(
+            table = self._shelf.define(
                 f"SELECT {columns_and}__m FROM {table}"
                 f" UNION ALL SELECT {columns_and}-__m AS __m FROM {back}"
             )
         typed = [(f"c{i}", stored_type(column.type)) for i, column in enumerate(columns)]
-        return self._define(rows_sql(table, typed, what=chain))
+        return self._shelf.define(rows_sql(table, typed, what=chain))
 
     def frame_for(self, spark: SparkSession, sql: str) -> DataFrame:
         """A query over these tables as a frame of another session."""
         from pyspark.sql import DataFrame
 
-        plan = self._session.sql(sql)._jdf.queryExecution().analyzed()
+        plan = self._shelf.session.sql(sql)._jdf.queryExecution().analyzed()
         jvm: Any = spark._jvm
         dataset = getattr(jvm.org.apache.spark.sql.classic, "Dataset$")
         frame = getattr(dataset, "MODULE$").ofRows(spark._jsparkSession, plan)
@@ -202,20 +195,22 @@ class Tables:
             if base is not None and base.versions[source] <= version:
                 at = base.versions[source]
                 key = ("mirror", source, at)
-                return self._once(key, partial(self._mirror_table, source, base)), at
+                return self._shelf.once(key, partial(self._mirror_table, source, base)), at
         return None, 0
 
     def _mirror_table(self, source: str, base: Segment) -> str:
         schema = self._source(source).schema
         paths = self._paths([base])
         self._name(f"rows of {source}", paths)
-        table = self._read(", ".join(f"c{i} {c['type']}" for i, c in enumerate(schema)), paths)
+        table = self._shelf.read(
+            ", ".join(f"c{i} {c['type']}" for i, c in enumerate(schema)), paths
+        )
         names = ", ".join(f"c{i} AS {quoted(c['name'])}" for i, c in enumerate(schema))
-        return self._define(f"SELECT {names} FROM {table}")
+        return self._shelf.define(f"SELECT {names} FROM {table}")
 
     def _feed(self, source: str, after: int, until: int) -> str:
         key = ("feed", source, after, until)
-        return self._once(key, lambda: self._feed_table(source, after, until))
+        return self._shelf.once(key, lambda: self._feed_table(source, after, until))
 
     def _feed_table(self, source: str, after: int, until: int) -> str:
         record = self._source(source)
@@ -235,17 +230,17 @@ class Tables:
         frame = self._reader(record, schema, paths)
         if is_feed:
             frame = frame.selectExpr("*", f"_metadata.file_path AS {_FILE}")
-        table = self.register(frame)
+        table = self._shelf.register(frame)
         weight = _weight(source) if is_feed else "1L"
         values = ", ".join(f"{_unskipped(*column)} AS {column[0]}" for column in columns)
-        return self._define(f"SELECT {values}, {weight} AS __m FROM {table}")
+        return self._shelf.define(f"SELECT {values}, {weight} AS __m FROM {table}")
 
     def _name(self, label: str, paths: Sequence[str]) -> None:
-        self.labels.update(dict.fromkeys(paths[:1], label))
+        self._shelf.labels.update(dict.fromkeys(paths[:1], label))
 
     def _reader(self, record: Source, schema: str, paths: Sequence[str]) -> DataFrame:
         kind = record.arguments.get("format", "parquet")
-        reader = self._session.read.schema(schema).options(**_options(record, kind))
+        reader = self._shelf.session.read.schema(schema).options(**_options(record, kind))
         return reader.format(_FORMATS[kind]).load(list(paths))
 
     def _files(
@@ -258,38 +253,18 @@ class Tables:
         if not paths:
             return self._nothing(fields)
         self._name(chain, paths)
-        return self._read(", ".join(f"{name} {kind}" for name, kind in fields), paths)
+        return self._shelf.read(", ".join(f"{name} {kind}" for name, kind in fields), paths)
 
-    def _paths(self, segments: Sequence[Segment]) -> list[str]:
-        return [
+    def _paths(self, segments: Sequence[Segment]) -> tuple[str, ...]:
+        return tuple(
             literal_path(self._store.path(file.path))
             for segment in segments
             for file in segment.files
-        ]
-
-    def _read(self, schema: str, paths: list[str]) -> str:
-        if not paths:
-            return self.register(self._session.createDataFrame([], schema))
-        reader = self._session.read.schema(schema).option(_VERIFIED, "true")
-        return self.register(reader.parquet(*paths))
+        )
 
     def _nothing(self, columns: Sequence[tuple[str, str]]) -> str:
         nulls = ", ".join(f"CAST(NULL AS {data_type}) AS {name}" for name, data_type in columns)
-        return self._define(f"SELECT {nulls} WHERE false")
-
-    def _define(self, sql: str) -> str:
-        return self.register(self._session.sql(sql))
-
-    def alias(self, name: str, table: str) -> None:
-        """Give a table the name under which the text of a view reads it."""
-        self._session.table(table).createOrReplaceTempView(name)
-
-    def register(self, frame: DataFrame) -> str:
-        """Name the rows of a frame."""
-        self._count += 1
-        name = f"slacktide_t{self._count}"
-        frame.createOrReplaceTempView(name)
-        return name
+        return self._shelf.define(f"SELECT {nulls} WHERE false")
 
 
 _FORMATS = {"parquet": "parquet", "csv": "csv", "json": "json", "orc": "orc", "avro": "avro"}

@@ -1,0 +1,88 @@
+"""Tables that the tasks of one run share: temporary views of one session, each made at its first use.
+
+Analysing a table and finding its files costs Spark more than reading a small one, and the views of a
+run mostly read the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING
+
+from slacktide.spark.working import working_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_VERIFIED = "parquet.page.verify-checksum.enabled"
+
+
+class Shelf:
+    """The tables of one session.
+
+    Args:
+        session: a session of its own, so that temporary views meet no others.
+
+    Attributes:
+        labels: what is read at an address, by address.
+    """
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+        self.labels: dict[str, str] = {}
+        self._made: dict[Hashable, str] = {}
+        self._count = 0
+
+    def once(self, key: Hashable, make: Callable[[], str]) -> str:
+        """Make a table at its first use."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def read(self, schema: str, paths: tuple[str, ...]) -> str:
+        """A table of some Parquet files of ours."""
+        return self.once(("files", schema, paths), lambda: self._read(schema, paths))
+
+    def _read(self, schema: str, paths: tuple[str, ...]) -> str:
+        if not paths:
+            return self.register(self.session.createDataFrame([], schema))
+        reader = self.session.read.schema(schema).option(_VERIFIED, "true")
+        return self.register(reader.parquet(*paths))
+
+    def define(self, sql: str) -> str:
+        """A table of what a query gives."""
+        return self.once(("query", sql), lambda: self.register(self.session.sql(sql)))
+
+    def register(self, frame: DataFrame) -> str:
+        """Name the rows of a frame."""
+        self._count += 1
+        name = f"slacktide_t{self._count}"
+        frame.createOrReplaceTempView(name)
+        return name
+
+    def drop(self, table: str) -> None:
+        """Forget a table that was registered, and what Spark keeps for it."""
+        self.session.catalog.dropTempView(table)
+
+    def alias(self, name: str, table: str) -> None:
+        """Give a table the name under which the text of a view reads it."""
+        self.session.table(table).createOrReplaceTempView(name)
+
+
+class Shelves:
+    """A shelf for each choice of settings.
+
+    Args:
+        spark: the user's session.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._known: dict[frozenset[tuple[str, str]], Shelf] = {}
+
+    def of(self, conf: Mapping[str, str]) -> Shelf:
+        """The tables of the session with some settings that change what queries mean."""
+        key = frozenset(conf.items())
+        if key not in self._known:
+            self._known[key] = Shelf(working_session(self._spark, conf))
+        return self._known[key]
