@@ -1,0 +1,32 @@
+"""What the campaigns found, as it is committed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from slacktide.workloads import tpch
+
+CAMPAIGNS = Path(__file__).parents[1] / "campaigns"
+
+
+def found(name: str) -> Any:
+    return json.loads((CAMPAIGNS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def test_all_tpch_views_held_at_full_length() -> None:
+    natures = found("tpch_views")["natures"]
+    assert set(natures) == set(tpch.NATURES)
+    for done in natures.values():
+        assert len(done) >= 8
+        assert {step["kind"] for step in done} == {"plain", "late", "empty"}
+        assert not any(step["different"] for step in done)
+        assert "full" not in {method for step in done for method in step["methods"].values()}
+        lively = [
+            name
+            for name in tpch.QUERIES
+            if 2 * sum(step["changed"].get(name, False) for step in done) >= len(done)
+            and not any(name in step["empty"] for step in done)
+        ]
+        assert len(lively) >= 20

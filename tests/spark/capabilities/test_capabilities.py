@@ -1,0 +1,25 @@
+"""A slice of the table of capabilities; all of it is a campaign, which writes the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.harness.capabilities import CHANGES, PAGE, play
+from tests.harness.constructs import CONSTRUCTS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+EVERY = 8
+
+
+def test_constructs_are_maintained_as_the_page_says(spark: SparkSession, tmp_path: Path) -> None:
+    chosen = [*CONSTRUCTS][::EVERY]
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    for construct, why in play(spark, tmp_path, chosen, [*CHANGES]).items():
+        method = "full" if why else "incremental"
+        assert f"| {construct} | {method} | {' '.join(why)} |" in lines
