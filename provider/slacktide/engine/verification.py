@@ -30,6 +30,18 @@ _MATCHED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
+class _Magnitudes:
+    """How large the numbers are that made the doubles of some rows; zero where that is not known."""
+
+    places: Sequence[int] = ()
+    known: Mapping[tuple[str, ...], list[float]] = field(default_factory=dict)
+
+    def of(self, row: tuple[Any, ...]) -> list[float]:
+        key = tuple(repr(row[place]) for place in self.places)
+        return self.known.get(key, [0.0] * (len(row) - 1))
+
+
+@dataclass(frozen=True, slots=True)
 class ViewVerification:
     """How one answer compares.
 
@@ -116,6 +128,8 @@ class Verifier:
         rows = found.rows
         if rows and len(rows) <= _MATCHED:
             rows = _unmatched(rows, _inexact(view))
+            if rows and any(_inexact(view)):
+                rows = _unmatched(rows, _inexact(view), _magnitudes(comparison, record, view, rows))
         if rows and _is_free_choice(comparison, record, view):
             rows = []
         extra = sum(weight for *_, weight in rows if weight > 0)
@@ -152,19 +166,39 @@ def _is_free_choice(comparison: Comparison, record: ViewRecord, view: ReadView) 
     return is_legal_cut(choice.answer, choice.ranked, choice.sizes, cut.first, cut.last)
 
 
+def _magnitudes(
+    comparison: Comparison, record: ViewRecord, view: ReadView, rows: list[tuple[Any, ...]]
+) -> _Magnitudes:
+    from slacktide.spark.magnitudes import magnified
+
+    larger = None if view.relation is None else magnified(view.relation)
+    if larger is None:
+        return _Magnitudes()
+    found: dict[tuple[str, ...], list[float]] = {}
+    width = len(view.outputs)
+    for row in comparison.magnitudes(record.name, larger, dict(record.versions or {}), rows):
+        key, sizes = tuple(map(repr, row[:-width])), row[-width:]
+        known = found.setdefault(key, [0.0] * width)
+        found[key] = [max(a, b or 0.0) for a, b in zip(known, sizes, strict=True)]
+    return _Magnitudes(comparison.plain(), found)
+
+
 def _inexact(view: ReadView) -> list[bool]:
     """Which columns hold doubles that an aggregate may have added up in another order."""
     adds = view.relation is None or any(of_type(view.relation, (Aggregate, Window)))
     return [adds and is_floating(column.type) for column in view.outputs]
 
 
-def _unmatched(rows: list[tuple[Any, ...]], floats: list[bool]) -> list[tuple[Any, ...]]:
+def _unmatched(
+    rows: list[tuple[Any, ...]], floats: list[bool], magnitudes: _Magnitudes | None = None
+) -> list[tuple[Any, ...]]:
     """Take away pairs that differ only in floating-point numbers, and these within tolerance."""
     extra = [row for row in rows if row[-1] > 0 for _ in range(row[-1])]
     missing = [row for row in rows if row[-1] < 0 for _ in range(-row[-1])]
     left: list[tuple[Any, ...]] = []
     for row in extra:
-        match = next((other for other in missing if _is_close(row, other, floats)), None)
+        sizes = (magnitudes or _Magnitudes()).of(row)
+        match = next((other for other in missing if _is_close(row, other, floats, sizes)), None)
         if match is None:
             left.append((*row[:-1], 1))
         else:
@@ -172,18 +206,21 @@ def _unmatched(rows: list[tuple[Any, ...]], floats: list[bool]) -> list[tuple[An
     return [*left, *((*row[:-1], -1) for row in missing)]
 
 
-def _is_close(left: tuple[Any, ...], right: tuple[Any, ...], floats: list[bool]) -> bool:
+def _is_close(
+    left: tuple[Any, ...], right: tuple[Any, ...], floats: list[bool], sizes: list[float]
+) -> bool:
     for position, is_float in enumerate(floats):
         a, b = left[position], right[position]
         if is_float and a is not None and b is not None:
-            if not (_is_near(a, b) or (math.isnan(a) and math.isnan(b))):
+            if not (_is_near(a, b, sizes[position]) or (math.isnan(a) and math.isnan(b))):
                 return False
         elif repr(a) != repr(b):  # unlike ==, this tells -0.0 from 0.0, inside structs too
             return False
     return True
 
 
-def _is_near(left: float, right: float) -> bool:
+def _is_near(left: float, right: float, size: float) -> bool:
     if left == right == 0:
         return math.copysign(1, left) == math.copysign(1, right)
-    return math.isclose(left, right, rel_tol=TOLERANCE)
+    most = TOLERANCE * size if math.isfinite(size) else 0.0
+    return math.isclose(left, right, rel_tol=TOLERANCE, abs_tol=most)

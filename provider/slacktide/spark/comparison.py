@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from slacktide.algebra.relation import Columns, Scan
+from slacktide.algebra.relation import Columns, Rel, Scan
 from slacktide.algebra.sql import column_name, relation_sql
-from slacktide.algebra.types import has_floating, is_groupable
+from slacktide.algebra.types import DataType, has_floating, is_groupable
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
 from slacktide.spark.bags import consolidate_sql, rows_sql
@@ -18,6 +18,7 @@ from slacktide.spark.compile import stored_type
 from slacktide.spark.cost import Cost
 from slacktide.spark.failures import translated
 from slacktide.spark.functions import register_functions
+from slacktide.spark.magnitudes import Magnified
 from slacktide.spark.metrics import Meter
 from slacktide.spark.query import query_frame
 from slacktide.spark.shelf import Shelf
@@ -150,9 +151,7 @@ class Comparison:
                 f"SELECT rank, count(*) FROM {ranked} GROUP BY rank LIMIT {_LIMIT}"
             ).collect()
             # Doubles may differ in their last digits, and maps have no equality.
-            plain = [
-                column for column, kind in typed if is_groupable(kind) and not has_floating(kind)
-            ]
+            plain = [column for column, kind in typed if _is_plain(kind)]
             equal = " AND ".join(f"r.{column} <=> a.{column}" for column in plain) or "true"
             near = self._session.sql(
                 f"SELECT r.* FROM {ranked} r LEFT SEMI JOIN {answer} a ON {equal} LIMIT {_LIMIT}"
@@ -166,10 +165,57 @@ class Comparison:
             {int(rank): int(size) for rank, size in sizes},
         )
 
+    def magnitudes(
+        self,
+        name: str,
+        larger: Magnified,
+        versions: Mapping[str, int],
+        rows: Sequence[tuple[Any, ...]],
+    ) -> list[tuple[Any, ...]]:
+        """Read the magnitudes of the doubles of some rows.
+
+        Args:
+            name: of the view.
+            larger: its relation with magnitudes.
+            versions: of its sources.
+            rows: of the view; they are found again by the columns that hold no doubles.
+
+        Returns:
+            These columns (`plain`) of each row, then a magnitude or None for every column.
+
+        Raises:
+            SlacktideError: as `slacktide.spark.failures` says.
+        """
+        tables = self._tables(versions)
+        typed = self._typed()
+        columns = larger.relation.columns[: len(typed)]
+        plain = self.plain()
+        keys = [f"CAST({column_name(columns[i].id)} AS {typed[i][1]}) AS c{i}" for i in plain]
+        sizes = [
+            f"{'NULL' if size is None else column_name(size.id)} AS m{i}"
+            for i, size in enumerate(larger.magnitudes)
+        ]
+        query = relation_sql(larger.relation, _scanned(larger.relation, tables))
+        with translated(f"view {name}"):
+            found = self._session.sql(f"SELECT {', '.join([*keys, *sizes])} FROM ({query})")
+            names = [f"c{i}" for i in plain]
+            wanted = self._session.createDataFrame(
+                [tuple(row[i] for i in plain) for row in rows], found.select(*names).schema
+            )
+            equal = " AND ".join(f"f.c{i} <=> w.c{i}" for i in plain) or "true"
+            all_of = self._shelf.register(found)
+            these = self._shelf.register(wanted)
+            near = self._session.sql(
+                f"SELECT * FROM {all_of} f LEFT SEMI JOIN {these} w ON {equal} LIMIT {_LIMIT}"
+            ).collect()
+        return [tuple(row) for row in near]
+
+    def plain(self) -> list[int]:
+        """Places of the columns that have an equality and hold no doubles."""
+        return [i for i, (_, kind) in enumerate(self._typed()) if _is_plain(kind)]
+
     def _ranked_sql(self, cut: Cut, tables: Tables) -> str:
-        scanned = {
-            scan.source: tables.rows(scan.source, "after") for scan in of_type(cut.ranked, Scan)
-        }
+        scanned = _scanned(cut.ranked, tables)
         *shown, rank = [cut.ranked.columns[i] for i in range(len(self._view.outputs))] + [
             cut.ranked.columns[-1]
         ]
@@ -183,6 +229,14 @@ class Comparison:
 
     def _typed(self) -> list[tuple[str, str]]:
         return [(f"c{i}", stored_type(column.type)) for i, column in enumerate(self._view.outputs)]
+
+
+def _scanned(relation: Rel, tables: Tables) -> dict[str, str]:
+    return {scan.source: tables.rows(scan.source, "after") for scan in of_type(relation, Scan)}
+
+
+def _is_plain(data_type: DataType) -> bool:
+    return is_groupable(data_type) and not has_floating(data_type)
 
 
 def _materialised(shelf: Shelf, batch: DataFrame, typed: list[tuple[str, str]]) -> str:

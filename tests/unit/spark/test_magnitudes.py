@@ -1,0 +1,38 @@
+"""Σ|x| of each group beside the doubles that were made of it."""
+
+from __future__ import annotations
+
+from slacktide.algebra.textual import from_text
+from slacktide.program.reference.relations import Table, evaluate
+from slacktide.spark.magnitudes import magnified
+
+ROWS = [(1, 0.5, -2.0), (1, -0.5, 3.0), (2, 4.0, None), (2, None, 1.0), (None, 7.0, -7.0)]
+TABLES = {"t": Table(("k", "x", "y"), ROWS)}
+SUMS = """\
+filter (#1 > 0)
+  project [twice#6 := (#4 + #5), #1, #5]
+    aggregate key=[#1] [s#4 := sum(#2), c#5 := avg(#3)]
+      scan t [k#1:INT, x#2:DOUBLE, y#3:DOUBLE]
+"""
+
+
+def test_each_double_has_the_magnitudes_of_its_group() -> None:
+    found = magnified(from_text(SUMS))
+    assert found is not None
+    twice, key, average = found.magnitudes
+    assert key is None
+    assert twice is not None
+    assert average is not None
+    places = {column.id: place for place, column in enumerate(found.relation.columns)}
+    rows = evaluate(found.relation, TABLES)
+    sizes = {row[1]: (row[places[twice.id]], row[places[average.id]]) for row in rows}
+    assert sizes == {1: (6.0, 5.0), 2: (5.0, 1.0)}
+
+
+def test_without_an_aggregate_there_are_none() -> None:
+    assert magnified(from_text("scan t [k#1:INT, x#2:DOUBLE]\n")) is None
+
+
+def test_exact_aggregates_have_none() -> None:
+    exact = "aggregate key=[#1] [n#3 := count(#2)]\n  scan t [k#1:INT, x#2:DOUBLE]\n"
+    assert magnified(from_text(exact)) is None
