@@ -53,6 +53,8 @@ def spark(java_home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     from pyspark.sql import SparkSession
 
     place = tmp_path_factory.mktemp("spark")
+    from slacktide.spark.session import FRUGAL
+
     settings: dict[str, bool | float | int | str | None] = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
@@ -65,7 +67,8 @@ def spark(java_home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         "spark.sql.warehouse.dir": str(place / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC -Dderby.system.home={place}",
+        **FRUGAL,
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={place}",
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", java_home)

@@ -123,7 +123,7 @@ def play(
         change(lab)
         report = lab.step()
         broken = [names[name] for name in names if not _as_promised(report, name, why[name])]
-        assert broken == [], change
+        assert broken == [], f"after {change.__name__}: {broken}"
     return {names[name]: reasons for name, reasons in why.items()}
 
 

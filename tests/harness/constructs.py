@@ -56,7 +56,7 @@ CONSTRUCTS: Final[dict[str, str]] = {
     "PIVOT": "SELECT * FROM (SELECT k, s, v FROM t) PIVOT (sum(v) FOR s IN ('a', 'b'))",
     "explode": "SELECT id, item FROM w LATERAL VIEW explode(list) AS item",
     "explode, outer": "SELECT id, place, item FROM w LATERAL VIEW OUTER posexplode(list) AS place, item",
-    "nested types": "SELECT pair.b AS b, sum(pair.a) AS a, count(list[0]) AS n FROM w GROUP BY pair.b",
+    "nested types": "SELECT pair.b AS b, sum(pair.a) AS a, count(get(list, 0)) AS n FROM w GROUP BY pair.b",
     "window with PARTITION BY": (
         "SELECT id, rank() OVER (PARTITION BY k ORDER BY v) AS r, lag(v) OVER (PARTITION BY k ORDER BY id)"
         " AS l FROM t"

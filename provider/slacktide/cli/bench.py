@@ -10,7 +10,7 @@ import typer
 
 from slacktide.cli.access import AsJson, Views, names, spark_session
 from slacktide.cli.bench_table import show
-from slacktide.cli.screen import emit, say
+from slacktide.cli.screen import emit, quiet, say
 from slacktide.cli.workplace import folder, heeding_termination
 from slacktide.errors import InvalidSettingError
 
@@ -33,6 +33,7 @@ def bench(
     ] = None,
     arrivals: Annotated[int, typer.Option(min=1, help="Arrivals of each nature and share.")] = 2,
     views: Views = None,
+    memory: Annotated[str, typer.Option(help="Heap of Java, for both sides.")] = "4g",
     keep: Annotated[
         str | None, typer.Option(metavar="DIR", help="Work in this directory, and leave it there.")
     ] = None,
@@ -48,6 +49,11 @@ def bench(
     unknown = [name for name in nature or () if name not in NATURES]
     if unknown:
         raise InvalidSettingError(f"nature {unknown[0]!r} is unknown", hint=", ".join(NATURES))
+    wrong = [one for one in share or () if not 0 < one <= 1]
+    if wrong:
+        raise InvalidSettingError(f"share {wrong[0]} is not above 0 and at most 1", hint="as 0.01")
+    if out is not None and not out.parent.is_dir():
+        raise InvalidSettingError(f"there is no directory {out.parent}", hint="make it first")
     setting = Setting(
         scale=scale,
         natures=tuple(nature or NATURES),
@@ -57,20 +63,17 @@ def bench(
     )
     with folder(keep) as root, heeding_termination():
         conf = {
+            "spark.driver.memory": memory,
             "spark.local.dir": str(root / "spark"),
             "spark.sql.warehouse.dir": str(root / "warehouse"),
         }
         with spark_session("bench", conf=conf) as spark:
-            found = measure(spark, root, setting, _quiet if as_json else say)
+            found = measure(spark, root, setting, quiet if as_json else say)
     if out is not None:
         out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     if as_json:
         emit(found)
     else:
         show(found)
-    if any(cell["different"] for cell in found["cells"]):
+    if any(pair["different"] for pair in [found["warming"], *found["cells"]]):
         raise typer.Exit(1)
-
-
-def _quiet(_text: str) -> None:
-    """Say nothing: the one document is all that a program reads."""

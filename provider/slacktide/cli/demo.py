@@ -9,7 +9,7 @@ import typer
 from slacktide.cli.access import AsJson, Views, names
 from slacktide.cli.demo_airflow import run_with_airflow
 from slacktide.cli.demo_here import run_here
-from slacktide.cli.screen import emit, say
+from slacktide.cli.screen import emit, quiet, say
 from slacktide.cli.showcase import VIEWS, Showcase
 from slacktide.cli.workplace import folder, heeding_termination
 
@@ -32,7 +32,7 @@ def demo(
     """Show the whole product on TPC-H data, and check every answer against a batch run."""
     with folder(keep) as root, heeding_termination():
         showcase = Showcase(root, scale, names(views) or VIEWS)
-        tell = _quiet if as_json else say
+        tell = quiet if as_json else say
         if airflow:
             board = run_with_airflow(showcase, arrivals, tell, wait=not as_json)
         else:
@@ -45,7 +45,3 @@ def demo(
             tell(f"the workspace is kept: slacktide --workspace {showcase.workspace} status")
     if not board.equal:
         raise typer.Exit(1)
-
-
-def _quiet(_text: str) -> None:
-    """Say nothing: the one document is all that a program reads."""

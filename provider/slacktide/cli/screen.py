@@ -38,6 +38,10 @@ def say(text: str, *, style: str = "") -> None:
     console().print(Text(text, style=style))
 
 
+def quiet(_text: str) -> None:
+    """Say nothing: a document is all that a program reads."""
+
+
 def emit(document: object) -> None:
     """Print one JSON document."""
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n")

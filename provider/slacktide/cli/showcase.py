@@ -128,7 +128,7 @@ class Showcase:
     def spark_conf(self) -> dict[str, str]:
         """Keep what Spark writes for itself inside the folder of the demo, and suit a short life."""
         # Java that lives for a minute loses more by compiling well than it gains.
-        brief = {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1"}
+        brief = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
         return {
             **(brief if self.scale <= _SMALL else {}),
             "spark.local.dir": str(self.root / "spark"),

@@ -116,7 +116,7 @@ class Verifier:
 
         view = ReadView.from_dict(record.definition)
         query = query_of(record.sql, view, views_below(self._world, record))
-        comparison = Comparison(self._spark, shelves.of(view.conf), self._store, self._world, view)
+        comparison = Comparison(shelves, self._store, self._world, view)
         if not view.deterministic:
             schema = comparison.schema(record.name, query)
             why = "; ".join(reason.sentence for reason in view.reasons)
@@ -178,8 +178,9 @@ def _magnitudes(
     width = len(view.outputs)
     for row in comparison.magnitudes(record.name, larger, dict(record.versions or {}), rows):
         key, sizes = tuple(map(repr, row[:-width])), row[-width:]
-        known = found.setdefault(key, [0.0] * width)
-        found[key] = [max(a, b or 0.0) for a, b in zip(known, sizes, strict=True)]
+        known = found.setdefault(key, [math.inf] * width)
+        # Groups that nothing tells apart are all given the least.
+        found[key] = [min(a, b or 0.0) for a, b in zip(known, sizes, strict=True)]
     return _Magnitudes(comparison.plain(), found)
 
 

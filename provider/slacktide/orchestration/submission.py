@@ -18,6 +18,7 @@ from slacktide.orchestration.variable import WorkspaceConfig
 
 STORAGE_OPTIONS = "SLACKTIDE_STORAGE_OPTIONS"
 DEFAULT_CONF: Mapping[str, str] = {
+    "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC",  # see slacktide.spark.session
     "spark.log.level": "WARN",
     "spark.sql.codegen.cache.maxEntries": "10000",  # a run of many views must not compile twice
     "spark.ui.enabled": "false",

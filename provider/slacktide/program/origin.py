@@ -15,6 +15,7 @@ from slacktide.common.tree import of_type
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
+_ROW_BY_ROW = (o.ReadChanges, o.Select, o.Map, o.Negate, o.Add)
 _LARGE = (o.ReadSnapshot, o.ReadBag, o.ReadState, o.Batch)
 
 
@@ -29,6 +30,12 @@ class Origin:
 def is_small(operator: Operator) -> bool:
     """Whether an operator reads nothing but changes and what this run wrote of them."""
     return not any(isinstance(node, _LARGE) for node in of_type(operator, Operator))
+
+
+def is_row_by_row(operator: Operator) -> bool:
+    """Whether an operator has at most a row for each row of the changes that it reads."""
+    nodes = of_type(operator, Operator)
+    return all(isinstance(node, _ROW_BY_ROW) for node in nodes)
 
 
 def origin_of(operator: Operator, keys: Sequence[Scalar]) -> Origin | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -13,22 +12,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def batch_run(
-    spark: SparkSession, sql: str, tables: Mapping[str, Sequence[str]], target: str
-) -> Cost:
+def batch_run(session: SparkSession, sql: str, target: str) -> Cost:
     """Answer a query from scratch and write the answer; tell what that cost.
 
     Args:
-        spark: the user's session; the run has one of its own, with the same defaults.
+        session: has the tables that the query reads.
         sql: the query.
-        tables: the Parquet files of each table that it may read, by name.
         target: the directory for the answer, which is replaced.
     """
-    session = spark.newSession()
     meter = Meter(session)
-    for name, files in tables.items():
-        if name in sql:
-            session.read.parquet(*files).createOrReplaceTempView(name)
     before = meter.mark()
     began = perf_counter()
     with described(session, target):

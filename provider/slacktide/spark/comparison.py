@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.relation import Columns, Rel, Scan
@@ -19,15 +20,15 @@ from slacktide.spark.cost import Cost
 from slacktide.spark.failures import translated
 from slacktide.spark.functions import register_functions
 from slacktide.spark.magnitudes import Magnified
-from slacktide.spark.metrics import Meter
+from slacktide.spark.metrics import Meter, described
 from slacktide.spark.query import query_frame
-from slacktide.spark.shelf import Shelf
+from slacktide.spark.shelf import Shelves
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import Query
 from slacktide.spark.ties import Cut
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from slacktide.store.store import Store
     from slacktide.store.world import World
@@ -69,15 +70,13 @@ class Choice:
 class Comparison:
     """Compares answers of one world on one session's Spark."""
 
-    def __init__(
-        self, spark: SparkSession, shelf: Shelf, store: Store, world: World, view: ReadView
-    ) -> None:
-        self._spark = spark
-        self._shelf = shelf
+    def __init__(self, shelves: Shelves, store: Store, world: World, view: ReadView) -> None:
+        self._shelf = shelves.of(view.conf)
+        self._texts = shelves.of(view.conf, texts=True)
         self._store = store
         self._world = world
         self._view = view
-        self._session = shelf.session
+        self._session = self._shelf.session
 
     def schema(self, name: str, query: Query) -> str:
         """Say how the schema of an answer differs from that of its query; empty for not at all.
@@ -93,10 +92,11 @@ class Comparison:
         return Tables(self._shelf, self._store, self._world, start=versions, end=versions, saved={})
 
     def _batch(self, tables: Tables, query: Query, now: datetime | None) -> DataFrame:
-        register_functions(self._session, self._world.functions.values())
+        tables = tables.on(self._texts)
+        register_functions(self._texts.session, self._world.functions.values())
         for source in query.sources:
-            self._shelf.alias(source, tables.rows(source, "after"))
-        return query_frame(self._session, query.sql, query.views, now)
+            self._texts.alias(source, tables.rows(source, "after"))
+        return query_frame(self._texts.session, query.sql, query.views, now)
 
     def differences(
         self,
@@ -111,23 +111,24 @@ class Comparison:
         Raises:
             SlacktideError: as `slacktide.spark.failures` says.
         """
-        meter = Meter(self._spark)
         tables = self._tables(versions)
         with translated(f"view {name}"):
             batch = self._batch(tables, query, now)
             schema = _schema_difference(self._view, batch)
             typed = self._typed()
-            since = meter.mark()
-            fresh = _materialised(self._shelf, batch, typed)
-            cost = meter.cost(since, meter.mark(), self._shelf.labels)
+            kept, cost = self._kept(name, batch)
             stored = tables.stored(f"views/{name}", columns, is_bag=True)
             names = ", ".join(column for column, _ in typed)
-            both = (
-                f"(SELECT {names}, __m FROM {stored} UNION ALL"
-                f" SELECT {names}, -1L AS __m FROM {fresh})"
-            )
-            found = self._session.sql(f"{consolidate_sql(both, typed)} LIMIT {_LIMIT}").collect()
-            self._shelf.drop(fresh)
+            try:
+                with self._shelf.passing(kept) as (fresh,):
+                    both = (
+                        f"(SELECT {names}, __m FROM {stored} UNION ALL"
+                        f" SELECT {names}, -1L AS __m FROM {fresh})"
+                    )
+                    differing = f"{consolidate_sql(both, typed)} LIMIT {_LIMIT}"
+                    found = self._session.sql(differing).collect()
+            finally:
+                _freed(kept)
         return Differences([tuple(row) for row in found], schema, cost)
 
     def choice(
@@ -143,20 +144,20 @@ class Comparison:
         names = ", ".join(column for column, _ in typed)
         with translated(f"view {name}"):
             stored = tables.stored(f"views/{name}", columns, is_bag=True)
-            answer = self._shelf.register(
-                self._session.sql(rows_sql(f"(SELECT {names}, __m FROM {stored})", typed))
-            )
-            ranked = self._shelf.register(self._session.sql(self._ranked_sql(cut, tables)))
-            sizes = self._session.sql(
-                f"SELECT rank, count(*) FROM {ranked} GROUP BY rank LIMIT {_LIMIT}"
-            ).collect()
-            # Doubles may differ in their last digits, and maps have no equality.
-            plain = [column for column, kind in typed if _is_plain(kind)]
-            equal = " AND ".join(f"r.{column} <=> a.{column}" for column in plain) or "true"
-            near = self._session.sql(
-                f"SELECT r.* FROM {ranked} r LEFT SEMI JOIN {answer} a ON {equal} LIMIT {_LIMIT}"
-            ).collect()
-            rows = self._session.sql(f"SELECT * FROM {answer} LIMIT {_LIMIT}").collect()
+            answered = self._session.sql(rows_sql(f"(SELECT {names}, __m FROM {stored})", typed))
+            all_ranked = self._session.sql(self._ranked_sql(cut, tables))
+            with self._shelf.passing(answered, all_ranked) as (answer, ranked):
+                sizes = self._session.sql(
+                    f"SELECT rank, count(*) FROM {ranked} GROUP BY rank LIMIT {_LIMIT}"
+                ).collect()
+                # Doubles may differ in their last digits, and maps have no equality.
+                plain = [column for column, kind in typed if _is_plain(kind)]
+                equal = " AND ".join(f"r.{column} <=> a.{column}" for column in plain) or "true"
+                near = self._session.sql(
+                    f"SELECT r.* FROM {ranked} r LEFT SEMI JOIN {answer} a ON {equal}"
+                    f" LIMIT {_LIMIT}"
+                ).collect()
+                rows = self._session.sql(f"SELECT * FROM {answer} LIMIT {_LIMIT}").collect()
         if max(len(sizes), len(near), len(rows)) == _LIMIT:
             return None
         return Choice(
@@ -203,12 +204,24 @@ class Comparison:
                 [tuple(row[i] for i in plain) for row in rows], found.select(*names).schema
             )
             equal = " AND ".join(f"f.c{i} <=> w.c{i}" for i in plain) or "true"
-            all_of = self._shelf.register(found)
-            these = self._shelf.register(wanted)
-            near = self._session.sql(
-                f"SELECT * FROM {all_of} f LEFT SEMI JOIN {these} w ON {equal} LIMIT {_LIMIT}"
-            ).collect()
+            with self._shelf.passing(found, wanted) as (all_of, these):
+                near = self._session.sql(
+                    f"SELECT * FROM {all_of} f LEFT SEMI JOIN {these} w ON {equal} LIMIT {_LIMIT}"
+                ).collect()
         return [tuple(row) for row in near]
+
+    def _kept(self, name: str, batch: DataFrame) -> tuple[DataFrame, Cost]:
+        """The rows of the batch run, kept by Spark so that it runs and is measured once."""
+        meter, what = Meter(self._session), f"batch {name}"
+        columns = batch.toDF(*(f"c{i}" for i in range(len(batch.columns))))
+        casts = [f"CAST({column} AS {kind}) AS {column}" for column, kind in self._typed()]
+        since, began = meter.mark(), perf_counter()
+        with described(self._session, what):
+            kept = columns.selectExpr(*casts).localCheckpoint(eager=True)
+        wall = perf_counter() - began
+        cost = meter.cost(since, meter.mark(), self._texts.labels, target=what)
+        cost.wall_seconds = wall
+        return kept, cost
 
     def plain(self) -> list[int]:
         """Places of the columns that have an equality and hold no doubles."""
@@ -239,12 +252,9 @@ def _is_plain(data_type: DataType) -> bool:
     return is_groupable(data_type) and not has_floating(data_type)
 
 
-def _materialised(shelf: Shelf, batch: DataFrame, typed: list[tuple[str, str]]) -> str:
-    """The rows of the batch run, kept by Spark so that it runs and is measured once."""
-    frame = batch.toDF(*(f"c{i}" for i in range(len(batch.columns))))
-    casts = [f"CAST({column} AS {data_type}) AS {column}" for column, data_type in typed]
-    kept = frame.selectExpr(*casts).localCheckpoint(eager=True)
-    return shelf.register(kept)
+def _freed(kept: DataFrame) -> None:
+    """Let go of rows that Spark was told to keep."""
+    kept._jdf.queryExecution().analyzed().rdd().unpersist(False)  # noqa: FBT003 - Java has no names
 
 
 def _schema_difference(view: ReadView, batch: DataFrame) -> str:

@@ -17,6 +17,7 @@ from slacktide.algebra.types import is_groupable
 from slacktide.errors import ExecutionError, InvariantError
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
+from slacktide.program.origin import is_row_by_row
 from slacktide.spark.compile import keys_sql, step_sql
 from slacktide.spark.cost import Cost
 from slacktide.spark.failures import translated
@@ -211,10 +212,13 @@ class _TaskRun:
         known = (operator, tuple(keys))
         if known not in self._keys:
             changed = self._tables.rows_changed()
-            most = None if changed is not None and changed <= MOST_KEYS else MOST_KEYS + 1
+            few = changed is not None and changed <= MOST_KEYS and is_row_by_row(operator)
+            most = None if few else MOST_KEYS + 1
             table = self._session.sql(keys_sql(operator, keys, self, most)).toArrow()
-            few = most is None or table.num_rows < most
-            self._keys[known] = [cut(column) for column in table.columns] if few else None
+            if table.num_rows <= MOST_KEYS:
+                self._keys[known] = [cut(column) for column in table.columns]
+            else:
+                self._keys[known] = None
         return self._keys[known]
 
     def changes(self, source: str) -> str:
@@ -242,12 +246,14 @@ class _TaskRun:
         query = self._task.query
         if query is None:
             raise InvariantError(f"{view} has no query")
-        register_functions(self._session, self._executor._world.functions.values())
+        shelf = self._executor._shelves.of(query.conf, texts=True)
+        tables = self._tables.on(shelf)
+        register_functions(shelf.session, self._executor._world.functions.values())
         for source in query.sources:
-            self._shelf.alias(source, self._tables.rows(source, "after"))
-        frame = query_frame(self._session, query.sql, query.views, self._clock(query))
-        names = [f"c{i}" for i in range(len(frame.columns))]
-        return self._shelf.register(frame.toDF(*names))
+            shelf.alias(source, tables.rows(source, "after"))
+        frame = query_frame(shelf.session, query.sql, query.views, self._clock(query))
+        self._shelf.labels.update(shelf.labels)
+        return self._shelf.adopt(frame.toDF(*(f"c{i}" for i in range(len(frame.columns)))))
 
     def _clock(self, query: Query) -> datetime | None:
         return self._executor._now if query.clock else None

@@ -1,20 +1,20 @@
 """How large the numbers are that a floating-point result was made of.
 
 Which result the rounding of an addition gives depends on the order, and by how much on the numbers
-that were added, not on their sum: it may have cancelled to nothing. *Equal* allows 1e-9 · Σ|x|
-(`interfaces.md` §2). `magnified` adds Σ|x| of each group to the relation of a view.
+that were added, not on what is left of them: they may have cancelled to nothing. *Equal* allows 1e-9
+of that size (`interfaces.md` §2). `magnified` adds it to the relation of a view, for the aggregates
+that add and for no others: a minimum or a median is exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.algebra.tree import fresh_ids, references
-from slacktide.algebra.types import DOUBLE, decimal_of, is_floating, is_integral
+from slacktide.algebra.tree import fresh_ids
+from slacktide.algebra.types import DOUBLE, is_floating
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class Magnified:
 
     Attributes:
         relation: the columns of the view, and others.
-        magnitudes: for each column of the view the one that holds Σ|x|, or None.
+        magnitudes: for each column of the view the one that holds the size of what it was made of, or
+            None where no rounding is allowed for but that of the number itself.
     """
 
     relation: r.Rel
@@ -57,24 +58,28 @@ def _magnified(relation: r.Rel, ids: Iterator[int]) -> _Found | None:
 
 
 def _summed(relation: r.Aggregate, ids: Iterator[int]) -> _Found | None:
-    measures, known = [], {}
+    measures: list[s.Measure] = []
+    sizes: dict[int, s.Scalar] = {}
     for measure in relation.measures:
-        sizes = [_size(a) for a in measure.call.arguments if _is_number(a)]
-        if is_floating(measure.column.type) and sizes:
-            column = s.Column(next(ids), "magnitude", DOUBLE, nullable=True)
-            total = s.AggregateCall(
-                "sum",
-                (reduce(_plus, sizes),),
-                distinct=False,
-                filter=measure.call.filter,
-                type=DOUBLE,
-                nullable=True,
+        size = _SIZES.get(measure.call.function)
+        if size is None or not is_floating(measure.column.type):
+            continue
+        parts = []
+        for function, argument in size.parts(measure.call.arguments):
+            column = s.Column(next(ids), "part", DOUBLE, nullable=True)
+            total = replace(
+                measure.call, function=function, arguments=(argument,), type=DOUBLE, nullable=True
             )
             measures.append(s.Measure(column, total))
-            known[measure.column.id] = column
-    if not known:
+            parts.append(s.reference(column))
+        sizes[measure.column.id] = size.of(*parts)
+    if not sizes:
         return None
-    return replace(relation, measures=(*relation.measures, *measures)), known
+    larger = replace(relation, measures=(*relation.measures, *measures))
+    known = {i: s.Column(next(ids), "magnitude", DOUBLE, nullable=True) for i in sizes}
+    outputs = [s.identity(column) for column in larger.columns]
+    outputs += [s.Assignment(known[i], size) for i, size in sizes.items()]
+    return r.Project(larger, tuple(outputs)), known
 
 
 def _projected(
@@ -82,25 +87,73 @@ def _projected(
 ) -> _Found:
     outputs, above = [], {}
     for output in relation.outputs:
-        parts: list[s.Scalar] = [
-            s.reference(known[i]) for i in sorted(references(output.value)) if i in known
-        ]
-        if is_floating(output.column.type) and parts:
+        size = _through(output.value, known)
+        if size is not None:
             column = s.Column(next(ids), "magnitude", DOUBLE, nullable=True)
-            outputs.append(s.Assignment(column, reduce(_plus, parts)))
+            outputs.append(s.Assignment(column, size))
             above[output.column.id] = column
     return replace(relation, child=child, outputs=(*relation.outputs, *outputs)), above
 
 
-def _is_number(scalar: s.Scalar) -> bool:
-    kind = scalar.type
-    return is_floating(kind) or is_integral(kind) or decimal_of(kind) is not None
+def _through(value: s.Scalar, known: dict[int, s.Column]) -> s.Scalar | None:
+    """The size behind an expression that keeps it: a column, a sum or a difference of two."""
+    match value:
+        case s.Reference():
+            return s.reference(known[value.column]) if value.column in known else None
+        case s.Call(function="+" | "-", arguments=(left, right)) if is_floating(value.type):
+            sizes = [_through(part, known) for part in (left, right)]
+            there = [size for size in sizes if size is not None]
+            return _call("+", *there) if len(there) == len(sizes) else None
+        case _:
+            return None
 
 
-def _size(scalar: s.Scalar) -> s.Scalar:
-    number = s.Cast(scalar, DOUBLE, scalar.nullable)
-    return s.Call("abs", (number,), DOUBLE, scalar.nullable)
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """How the size behind an aggregate is computed: aggregates over its arguments, then a scalar."""
+
+    functions: tuple[str, ...]
+    of: Callable[..., s.Scalar]
+    of_sizes: bool = True
+
+    def parts(self, arguments: Sequence[s.Scalar]) -> Iterator[tuple[str, s.Scalar]]:
+        for function, argument in zip(self.functions, arguments, strict=False):
+            number = s.Cast(argument, DOUBLE, argument.nullable)
+            yield function, _call("abs", number) if self.of_sizes else number
 
 
-def _plus(left: s.Scalar, right: s.Scalar) -> s.Scalar:
-    return s.Call("+", (left, right), DOUBLE, nullable=True)
+def _call(function: str, *arguments: s.Scalar) -> s.Scalar:
+    return s.Call(function, arguments, DOUBLE, nullable=True)
+
+
+def _one(*_: s.Scalar) -> s.Scalar:
+    return s.Literal("1.0D", DOUBLE, nullable=False)
+
+
+def _self(size: s.Scalar) -> s.Scalar:
+    return size
+
+
+_SUM = _Size(("sum",), _self)
+_MEAN = _Size(("avg",), _self)
+_UNIT = _Size((), _one)
+_SQUARE = _Size(("avg",), lambda size: _call("*", size, size))
+_PRODUCT = _Size(("stddev_pop", "stddev_pop"), lambda x, y: _call("*", x, y), of_sizes=False)
+_SIZES = {
+    "sum": _SUM,
+    "try_sum": _SUM,
+    "avg": _MEAN,
+    "try_avg": _MEAN,
+    "std": _MEAN,
+    "stddev": _MEAN,
+    "stddev_samp": _MEAN,
+    "stddev_pop": _MEAN,
+    "variance": _SQUARE,
+    "var_samp": _SQUARE,
+    "var_pop": _SQUARE,
+    "covar_pop": _PRODUCT,
+    "covar_samp": _PRODUCT,
+    "corr": _UNIT,
+    "skewness": _UNIT,
+    "kurtosis": _UNIT,
+}

@@ -6,6 +6,7 @@ UI. A metric that is missing is unknown (None), never an error.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ _DESCRIPTION = "spark.job.description"
 _WRITE = "Execute InsertIntoHadoopFsRelationCommand"
 _NODE = re.compile(
     r'id="node\d+" labelType="html" '
-    r'label="(?P<label>[^"<]*(?:<br>)?<b>(?P<name>(?:[^"<\\]|\\.)*)</b>(?:[^"\\]|\\.)*)" '
+    r'label="(?P<label>[^"<]*(?:<br>)?<b>(?P<name>(?:[^"\\]|\\.)*?)</b>(?:[^"\\]|\\.)*)" '
     r'tooltip="(?P<description>(?:[^"\\]|\\.)*)"'
 )
 _ROWS = re.compile(r"<br>number of output rows: ([\d,]+)")
@@ -48,7 +49,7 @@ class Meter:
         while kept := int(self._sql.executionsCount()):
             for newest in _each(self._sql.executionsList(kept - 1, 1)):
                 return int(newest.executionId())
-            # Spark keeps the newest thousand, and has just dropped some of them.
+            # Spark keeps the newest ones, and has just dropped some of them.
         return -1
 
     def cost(self, since: int, until: int, labels: Mapping[str, str], *, target: str = "") -> Cost:
@@ -94,7 +95,7 @@ def _add_nodes(cost: Cost, drawn: str, labels: Mapping[str, str]) -> None:
         name, rows = match["name"].strip(), _rows_of(match["label"])
         if name.startswith("Scan "):
             cost.rows_read += rows or 0
-            description = match["description"].encode().decode("unicode_escape")
+            description = json.loads(f'"{match["description"]}"')
             cost.operators.append((_label(description, labels) or name, rows))
         elif name.startswith(_WRITE) and rows is not None:
             cost.writes += 1

@@ -30,9 +30,8 @@ USUAL_PLACES: Final = (
 # marks the whole heap without end; and what the pages of Spark's UI would show fills the heap.
 FRUGAL: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
-        "spark.driver.memory": "2g",
-        "spark.sql.ui.retainedExecutions": "100",
+        "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC",
+        "spark.sql.ui.retainedExecutions": "500",
         "spark.ui.retainedJobs": "400",
         "spark.ui.retainedStages": "400",
         "spark.ui.retainedTasks": "4000",

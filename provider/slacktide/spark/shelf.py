@@ -6,8 +6,10 @@ run mostly read the same ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
 
 from slacktide.spark.working import working_session
 
@@ -31,6 +33,8 @@ class Shelf:
         self.session = session
         self.labels: dict[str, str] = {}
         self._made: dict[Hashable, str] = {}
+        # Sources and views of the user are given their names beside ours.
+        self._prefix = f"slacktide_{token_hex(8)}_"
         self._count = 0
 
     def once(self, key: Hashable, make: Callable[[], str]) -> str:
@@ -56,13 +60,29 @@ class Shelf:
     def register(self, frame: DataFrame) -> str:
         """Name the rows of a frame."""
         self._count += 1
-        name = f"slacktide_t{self._count}"
+        name = f"{self._prefix}{self._count}"
         frame.createOrReplaceTempView(name)
         return name
 
-    def drop(self, table: str) -> None:
-        """Forget a table that was registered, and what Spark keeps for it."""
-        self.session.catalog.dropTempView(table)
+    def adopt(self, frame: DataFrame) -> str:
+        """Name the rows of a frame of another session."""
+        from pyspark.sql import DataFrame
+
+        jvm: Any = self.session._jvm
+        dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
+        plan = frame._jdf.queryExecution().analyzed()
+        own = dataset.ofRows(self.session._jsparkSession, plan)
+        return self.register(DataFrame(own, self.session))
+
+    @contextmanager
+    def passing(self, *frames: DataFrame) -> Iterator[list[str]]:
+        """Name the rows of frames, of any session, for a while."""
+        tables = [self.adopt(frame) for frame in frames]
+        try:
+            yield tables
+        finally:
+            for table in tables:
+                self.session.catalog.dropTempView(table)
 
     def alias(self, name: str, table: str) -> None:
         """Give a table the name under which the text of a view reads it."""
@@ -70,7 +90,9 @@ class Shelf:
 
 
 class Shelves:
-    """A shelf for each choice of settings.
+    """Two shelves for each choice of settings: for programs, and for texts of users.
+
+    Functions of users are known to texts alone: they may have names that programs use.
 
     Args:
         spark: the user's session.
@@ -78,11 +100,11 @@ class Shelves:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._known: dict[frozenset[tuple[str, str]], Shelf] = {}
+        self._known: dict[tuple[bool, frozenset[tuple[str, str]]], Shelf] = {}
 
-    def of(self, conf: Mapping[str, str]) -> Shelf:
+    def of(self, conf: Mapping[str, str], *, texts: bool = False) -> Shelf:
         """The tables of the session with some settings that change what queries mean."""
-        key = frozenset(conf.items())
+        key = (texts, frozenset(conf.items()))
         if key not in self._known:
             self._known[key] = Shelf(working_session(self._spark, conf))
         return self._known[key]

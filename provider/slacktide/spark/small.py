@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slacktide.algebra.relation import Columns
 
@@ -27,20 +27,8 @@ def can_leave(columns: Columns) -> bool:
 
 
 def taken(session: SparkSession, sql: str) -> pa.Table | None:
-    """The rows of a query, or None where they are more than the driver takes.
-
-    Each partition gives at most one row too many. SQL's own LIMIT would bring all partitions together
-    in a shuffle first.
-    """
-    from pyspark.sql import DataFrame
-
-    jvm: Any = session._jvm
-    catalyst = jvm.org.apache.spark.sql.catalyst
-    most = getattr(getattr(catalyst.expressions, "Literal$"), "MODULE$").apply(MOST_ROWS + 1)
-    plan = session.sql(sql)._jdf.queryExecution().analyzed()
-    dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
-    limited = catalyst.plans.logical.LocalLimit(most, plan)
-    table = DataFrame(dataset.ofRows(session._jsparkSession, limited), session).toArrow()
+    """The rows of a query, or None where they are more than the driver takes."""
+    table = session.sql(f"SELECT * FROM (\n{sql}\n) LIMIT {MOST_ROWS + 1}").toArrow()
     return table if table.num_rows <= MOST_ROWS else None
 
 

@@ -1,4 +1,4 @@
-"""Temporary views over the pinned files of one run: what leaf operators read.
+"""Tables over pinned files: what the leaf operators of one task read.
 
 Files are named by the log, never listed. A source's table has the source's columns and ``__m``; a
 chain's table has columns ``c0``, ``c1``, … by position, and ``__m`` where it is a bag.
@@ -36,7 +36,7 @@ _PATTERN = re.compile(r"([{}\[\]*?\\])")
 
 
 class Tables:
-    """The tables of one run in one session.
+    """The tables of one task in one session.
 
     Args:
         shelf: where the tables are made, and those of other tasks of the run are found.
@@ -63,6 +63,17 @@ class Tables:
         self._start = start
         self._end = end
         self._saved = saved
+
+    def on(self, shelf: Shelf) -> Tables:
+        """The same tables in another session."""
+        return Tables(
+            shelf,
+            self._store,
+            self._world,
+            start=self._start,
+            end=self._end,
+            saved=self._saved,
+        )
 
     def changes(self, source: str) -> str:
         """A table with the source's columns and ``__m``: its changes in this run."""

@@ -30,7 +30,7 @@ _TUNING: Final = ("spark.sql.shuffle.partitions", "spark.sql.autoBroadcastJoinTh
 
 
 def working_session(spark: SparkSession, conf: Mapping[str, str]) -> SparkSession:
-    """Make a session of its own for one view of one run.
+    """Make a session of its own for the views of one run with the same settings.
 
     Args:
         spark: the user's session; its settings for performance are kept.

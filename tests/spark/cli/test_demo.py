@@ -67,6 +67,4 @@ def test_it_cleans_up_when_it_is_stopped(
         _, err = process.communicate()
     assert process.returncode == code
     assert err.count("\n") == (number == signal.SIGINT), err
-    assert [
-        path.name for path in tmp_path.iterdir() if path.name.startswith("slacktide-demo")
-    ] == []
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("slacktide-")] == []

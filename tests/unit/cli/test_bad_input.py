@@ -62,6 +62,9 @@ WRONG = {
         "cannot be written",
     ),
     "a demo of no query": (("demo", "--views", "q99"), "q99"),
+    "a bench of no nature": (("bench", "--nature", "wild"), "nature 'wild' is unknown"),
+    "a bench of no share": (("bench", "--share", "0"), "share 0.0 is not above 0"),
+    "a bench to nowhere": (("bench", "--out", "nowhere/a.json"), "no directory nowhere"),
     "a demo of no size": (("demo", "--scale", "-1"), "scale -1.0 is not positive"),
 }
 

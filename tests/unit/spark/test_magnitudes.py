@@ -26,7 +26,18 @@ def test_each_double_has_the_magnitudes_of_its_group() -> None:
     places = {column.id: place for place, column in enumerate(found.relation.columns)}
     rows = evaluate(found.relation, TABLES)
     sizes = {row[1]: (row[places[twice.id]], row[places[average.id]]) for row in rows}
-    assert sizes == {1: (6.0, 5.0), 2: (5.0, 1.0)}
+    assert sizes == {1: (3.5, 2.5), 2: (5.0, 1.0)}
+
+
+def test_what_is_not_added_has_none() -> None:
+    text = """\
+project [ratio#6 := (#4 / #5), #5, #7]
+  aggregate key=[#1] [s#4 := sum(#2), m#5 := max(#3), c#7 := corr(#2, #3):DOUBLE]
+    scan t [k#1:INT, x#2:DOUBLE, y#3:DOUBLE]
+"""
+    found = magnified(from_text(text))
+    assert found is not None
+    assert [size is not None for size in found.magnitudes] == [False, False, True]
 
 
 def test_without_an_aggregate_there_are_none() -> None:
