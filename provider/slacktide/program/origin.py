@@ -6,9 +6,10 @@ which keys can occur asks the change itself, not the join.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from slacktide.algebra.equalities import take_apart
 from slacktide.algebra.scalar import Assignment, Scalar, reference
 from slacktide.algebra.tree import references, substitute
 from slacktide.common.tree import of_type
@@ -46,16 +47,25 @@ def origin_of(operator: Operator, keys: Sequence[Scalar]) -> Origin | None:
         keys: expressions over its columns.
 
     Returns:
-        None where the values may come from a big table.
+        None where the values may come from a big table, or from several small operators.
     """
+    found = origins_of(operator, keys)
+    return found[0] if found is not None and len(found) == 1 else None
+
+
+def origins_of(operator: Operator, keys: Sequence[Scalar]) -> tuple[Origin, ...] | None:
+    """Find small operators in one of which each value of some keys occurs; None where none are."""
     while not is_small(operator):
         if isinstance(operator, o.Add):
             return _of_all(operator, keys)
+        if isinstance(operator, o.JoinBags | o.SemiBags):
+            ways = (origins_of(*way) for way in _ways(operator, keys))
+            return next((found for found in ways if found is not None), None)
         below = _below(operator, keys)
         if below is None:
             return None
         operator, keys = below
-    return Origin(operator, tuple(keys))
+    return (Origin(operator, tuple(keys)),)
 
 
 def _below(operator: Operator, keys: Sequence[Scalar]) -> tuple[Operator, Sequence[Scalar]] | None:
@@ -65,12 +75,6 @@ def _below(operator: Operator, keys: Sequence[Scalar]) -> tuple[Operator, Sequen
             return operator.child, keys
         case o.Map() | o.Finish():
             return operator.child, _through(operator.outputs, keys)
-        case o.SemiBags():
-            return operator.left, keys
-        case o.JoinBags():
-            used = frozenset[int]().union(*map(references, keys))
-            sides = (operator.left, operator.right)
-            return next(((s, keys) for s in sides if used <= {c.id for c in s.columns}), None)
         case o.Touched():
             met = {pair.own: pair.other for pair in operator.keys}
             if all(key in met for key in keys):
@@ -80,18 +84,41 @@ def _below(operator: Operator, keys: Sequence[Scalar]) -> tuple[Operator, Sequen
             return None
 
 
+def _ways(
+    operator: o.JoinBags | o.SemiBags, keys: Sequence[Scalar]
+) -> Iterator[tuple[Operator, Sequence[Scalar]]]:
+    """The sides in which all values of the keys occur: their own, and the one that must equal it."""
+    left, right = operator.left, operator.right
+    used = frozenset[int]().union(*map(references, keys))
+    parts = take_apart(operator.condition, left.columns, right.columns)
+    across = {equal.left: equal.right for equal in parts.equalities}
+    back = {equal.right: equal.left for equal in parts.equalities}
+    if used <= {column.id for column in left.columns}:
+        yield left, keys
+        meets = isinstance(operator, o.JoinBags) or not operator.negated
+        if meets and all(key in across for key in keys):
+            yield right, [across[key] for key in keys]
+    elif used <= {column.id for column in right.columns}:
+        yield right, keys
+        if all(key in back for key in keys):
+            yield left, [back[key] for key in keys]
+
+
 def _through(outputs: Sequence[Assignment], keys: Sequence[Scalar]) -> list[Scalar]:
     values: Mapping[int, Scalar] = {item.column.id: item.value for item in outputs}
     return [substitute(key, values) for key in keys]
 
 
-def _of_all(operator: o.Add, keys: Sequence[Scalar]) -> Origin | None:
-    """The origin that all summands have in common."""
-    found: dict[Origin | None, None] = {}
+def _of_all(operator: o.Add, keys: Sequence[Scalar]) -> tuple[Origin, ...] | None:
+    """The origins of all summands."""
+    found: dict[Origin, None] = {}
     for child in operator.children:
         own = {
             field.id: reference(column)
             for field, column in zip(operator.fields, child.columns, strict=True)
         }
-        found[origin_of(child, [substitute(key, own) for key in keys])] = None
-    return next(iter(found)) if len(found) == 1 else None
+        origins = origins_of(child, [substitute(key, own) for key in keys])
+        if origins is None:
+            return None
+        found.update(dict.fromkeys(origins))
+    return tuple(found)

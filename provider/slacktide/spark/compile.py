@@ -28,7 +28,7 @@ from slacktide.errors import InvariantError
 from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_plain, is_rowable, is_unit
 from slacktide.program.operator import Operator, operator_inputs
-from slacktide.program.origin import is_small, origin_of
+from slacktide.program.origin import is_small, origins_of
 from slacktide.spark.bags import consolidate_sql, rows_sql
 from slacktide.spark.leaves import Leaves
 from slacktide.spark.partials import partial_sql, total_sql
@@ -136,17 +136,20 @@ class _Compiler:
             pairs: keys of the one and of the other.
         """
         pairs = [pair for pair in pairs if _is_ranged(pair)]
-        source = origin_of(small, [pair.other for pair in pairs]) if pairs else None
-        if source is None or is_small(big) or self._leaves.rows_behind(big) < LARGE_ROWS:
+        sources = origins_of(small, [pair.other for pair in pairs]) if pairs else None
+        if sources is None or is_small(big) or self._leaves.rows_behind(big) < LARGE_ROWS:
             return self.names[big]
-        found = self._leaves.keys(source.by, source.keys)
-        if found is None:
-            return self.names[big]
-        tests = [
-            ranges.predicate(_scalar(pair.own), pair.own.type)
-            for pair, ranges in zip(pairs, found, strict=True)
-        ]
-        return f"(SELECT * FROM {self.names[big]} WHERE {' AND '.join(tests)})"
+        ways = []
+        for source in sources:
+            found = self._leaves.keys(source.by, source.keys)
+            if found is None:
+                return self.names[big]
+            tests = [
+                ranges.predicate(_scalar(pair.own), pair.own.type)
+                for pair, ranges in zip(pairs, found, strict=True)
+            ]
+            ways.append(" AND ".join(tests))
+        return f"(SELECT * FROM {self.names[big]} WHERE {' OR '.join(ways)})"
 
     def _body(self, operator: Operator) -> str:
         rule = _RULES.get(type(operator))

@@ -78,6 +78,13 @@ def _semi(rel: r.Join, context: Context) -> Terms:
 
 def by_distinct_keys(rel: r.Join, parts: Condition, context: Context) -> r.Rel:
     """L ⋉ R as an inner join with the distinct keys of R, where rows meet by these alone."""
+    keys, condition = _keys(rel, parts, context)
+    joined = r.Join(rel.left, keys, "inner", condition)
+    return r.Project(joined, tuple(s.identity(column) for column in rel.left.columns))
+
+
+def _keys(rel: r.Join, parts: Condition, context: Context) -> tuple[r.Rel, s.Scalar | None]:
+    """The distinct keys of R, and the condition under which a row of L meets one of them."""
     right = rel.right
     own = conjunction(parts.right)
     met = right if own is None else r.Filter(right, own)
@@ -91,8 +98,7 @@ def by_distinct_keys(rel: r.Join, parts: Condition, context: Context) -> r.Rel:
         )
         for equal, key in zip(parts.equalities, keys.keys, strict=True)
     ]
-    joined = r.Join(rel.left, keys, "inner", conjunction([*tests, *parts.left]))
-    return r.Project(joined, tuple(s.identity(column) for column in rel.left.columns))
+    return keys, conjunction([*tests, *parts.left])
 
 
 def _met(rel: r.Join, parts: Condition, context: Context) -> Terms:
@@ -158,8 +164,8 @@ def _join_at(rel: r.Join, moment: Moment, context: Context, near: Near | None) -
         _keep_keys(rel, context)
     left = context.at(rel.left, moment, near and near.over(rel.left.columns))
     if rel.kind in {"semi", "anti"}:
-        right = context.at(rel.right, moment)
-        return o.SemiBags(left, right, rel.condition, negated=rel.kind == "anti")
+        right, condition = _tested(rel, moment, context)
+        return o.SemiBags(left, right, condition, negated=rel.kind == "anti")
     right = context.at(rel.right, moment, near and near.over(rel.right.columns))
     if rel.kind == "inner":
         return o.JoinBags(left, right, rel.condition)
@@ -171,10 +177,21 @@ def _join_at(rel: r.Join, moment: Moment, context: Context, near: Near | None) -
     return o.Evaluate(query, (o.Input(INPUTS[0], left), o.Input(INPUTS[1], right)))
 
 
+def _tested(rel: r.Join, moment: Moment, context: Context) -> tuple[Operator, s.Scalar | None]:
+    """What the rows of L are tested against: a state where one is kept, and the condition."""
+    parts = _parts(rel)
+    if parts.equalities and not parts.both:
+        keys, condition = _keys(rel, parts, context)
+        return context.at(keys, moment), condition
+    return context.at(rel.right, moment), rel.condition
+
+
 def _keep_keys(rel: r.Join, context: Context) -> None:
     """Have the states built that the next changes of the join will read."""
     tested = {
         "inner": [],
+        "semi": [],
+        "anti": [],
         "right": [r.Join(rel.right, rel.left, "semi", rel.condition)],
         "full": [rel, r.Join(rel.right, rel.left, "semi", rel.condition)],
     }.get(rel.kind, [rel])
