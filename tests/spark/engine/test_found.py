@@ -141,3 +141,14 @@ def test_a_run_that_is_not_there(lab: Lab) -> None:
     lab.refresh()
     with pytest.raises(e.UnknownObjectError, match="no run 77"):
         lab.ws.read(lab.spark, "v", run=77)
+
+
+def test_sources_may_be_called_like_tables_of_ours(lab: Lab) -> None:
+    lab.source("a", "k INT", (1,))
+    for number in range(1, 7):
+        name = f"slacktide_t{number}"
+        lab.source(name, "k INT", (10 + number,))
+        sql = f"SELECT * FROM a UNION ALL SELECT * FROM {name}"
+        lab.view(f"both{number}", sql, lambda a, t: [*a, *t], "a", name, policy="full")
+    lab.view("one", "SELECT * FROM a", same, "a", policy="full")
+    lab.step()

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 def test_every_answer_equals_batch(spark: SparkSession, tmp_path: Path) -> None:
     player = Player(spark, tmp_path, 3, range(SEED, SEED + VIEWS))
     player.load(compare=False)
-    player.together(4)
+    player.together(2)
     found = summary({"rounds": [player.round.to_dict()]})
     assert [case.wrong for case in player.failures] == []
     assert found["refused by Spark"] <= 2
