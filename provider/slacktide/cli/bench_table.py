@@ -8,7 +8,7 @@ from typing import Any
 from slacktide.cli.screen import say, show_table
 
 _COUNTED = ("rows_read", "bytes_read", "cpu_seconds", "wall_seconds", "jobs", "stages", "writes")
-_HEADS = (
+HEADS = (
     "view",
     "method",
     "rows read",
@@ -28,7 +28,7 @@ def show(found: Mapping[str, Any]) -> None:
     """Print a table for each nature and share, and the sums below it."""
     for (nature, share), cells in grouped(found["cells"]).items():
         say(f"\n{nature}, {share:.2%} of the rows, {len(cells)} arrivals", style="bold")
-        show_table(_HEADS, [*rows(cells)], right={*_HEADS[2:]}, firm={"method"})
+        show_table(HEADS, [*rows(cells)], right={*HEADS[2:]}, firm={"method"})
         for line in sums(cells):
             say(line)
     first = found["first_build"]

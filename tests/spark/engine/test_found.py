@@ -148,7 +148,7 @@ def test_sources_may_be_called_like_tables_of_ours(lab: Lab) -> None:
     for number in range(1, 7):
         name = f"slacktide_t{number}"
         lab.source(name, "k INT", (10 + number,))
-        sql = f"SELECT * FROM a UNION ALL SELECT * FROM {name}"
+        sql = f"SELECT * FROM a UNION ALL SELECT * FROM {name}"  # noqa: S608 - a name of this test
         lab.view(f"both{number}", sql, lambda a, t: [*a, *t], "a", name, policy="full")
     lab.view("one", "SELECT * FROM a", same, "a", policy="full")
     lab.step()
