@@ -196,7 +196,9 @@ def windows(pen: Pen, depth: int) -> Query:
     if not complete:
         base, sortable = _only(pen, base, sortable)
     chosen = pen.dice.sample(sortable, min(len(sortable), pen.dice.randint(1, 3)))
-    calls = [window_call(pen, sortable) for _ in range(pen.dice.choice([1, 1, 2]))]
+    calls = [window_call(pen, sortable)]
+    if pen.chance(0.4):
+        calls.append(window_call(pen, sortable, alike=True))
     items, columns = named(
         pen, [*(c.leaf for c in chosen), *calls], [*(c.domain for c in chosen), *[""] * len(calls)]
     )

@@ -135,7 +135,7 @@ TABLES: Mapping[str, Table] = {
         Table(
             "facts",
             (
-                Field("id", "BIGINT", "integer", "id", SMALL),
+                Field("id", "BIGINT NOT NULL", "integer", "id", SMALL),
                 Field("k", "INT", "integer", "k", K),
                 Field("g", "STRING", "string", "g", G),
                 Field("q", "INT", "integer", "", SMALL),
@@ -152,7 +152,7 @@ TABLES: Mapping[str, Table] = {
         Table(
             "dim",
             (
-                Field("k", "INT", "integer", "k", K),
+                Field("k", "INT NOT NULL", "integer", "k", K),
                 Field("name", "STRING", "string", "g", G),
                 Field("parent", "INT", "integer", "k", K),
                 Field("since", "DATE", "date", "day", DAY),
@@ -172,7 +172,7 @@ TABLES: Mapping[str, Table] = {
             (
                 Field("k", "INT", "integer", "k", K),
                 Field("g", "STRING", "string", "g", one_of("a", "b", "c")),
-                Field("v", "BIGINT", "integer", "", one_of(1, 2, 3, 100, -7, nulls=0)),
+                Field("v", "BIGINT NOT NULL", "integer", "", one_of(1, 2, 3, 100, -7, nulls=0)),
                 Field("z", "DOUBLE", "signed", "", SIGNED),
             ),
             (),
@@ -181,7 +181,7 @@ TABLES: Mapping[str, Table] = {
         Table(
             "nested",
             (
-                Field("id", "BIGINT", "integer", "id", SMALL),
+                Field("id", "BIGINT NOT NULL", "integer", "id", SMALL),
                 Field("k", "INT", "integer", "k", K),
                 Field("nums", "ARRAY<INT>", "numbers", "", many_of(3, SMALL)),
                 Field("tags", "ARRAY<STRING>", "texts", "", many_of(2, G)),

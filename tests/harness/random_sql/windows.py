@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.harness.random_sql.expressions import (
@@ -62,9 +62,21 @@ class _Function:
     sort: str
 
 
-def window_call(pen: Pen, scope: Scope) -> Node:
-    """Write a call over a window; the scope must have an order."""
-    match pen.choice({"numbering": 3, "ranking": 2, "rows": 2, "range": 1.5, "whole": 2}):
+# Calls that treat equal rows alike, and those that tell one of them from another.
+ALIKE: Mapping[str, float] = {"ranking": 2, "range": 1.5, "whole": 2}
+APART: Mapping[str, float] = {"numbering": 3, "rows": 2}
+
+
+def window_call(pen: Pen, scope: Scope, *, alike: bool = False) -> Node:
+    """Write a call over a window; the scope must have an order.
+
+    Args:
+        pen: of the view.
+        scope: the columns there are.
+        alike: equal rows must get equal values. Of two calls in one SELECT only one may tell equal rows
+            apart, as nothing says which value of the first goes with which of the second.
+    """
+    match pen.choice(ALIKE if alike else {**ALIKE, **APART}):
         case "numbering":
             function = _call(pen, scope, NUMBERING)
             return _over(pen, scope, function, _total(pen, scope), "")

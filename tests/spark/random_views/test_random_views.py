@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.campaigns.random_views import summary
 from tests.harness.random_sql.moves import MOVES
 from tests.harness.random_sql.rounds import Player
 from tests.harness.random_sql.shrinking import Case, replay
@@ -16,9 +17,21 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SEED = 7_000_000
+VIEWS = 84  # and 17 views over some of them
 FOUND = Path(__file__).with_name("found")
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+
+
+def test_every_answer_equals_batch(spark: SparkSession, tmp_path: Path) -> None:
+    player = Player(spark, tmp_path, 3, range(SEED, SEED + VIEWS))
+    player.load(compare=False)
+    player.together(2)
+    found = summary({"rounds": [player.round.to_dict()]})
+    assert [case.wrong for case in player.failures] == []
+    assert found["refused by Spark"] <= 2
+    assert found["answers"]["not empty"] >= 0.7
+    assert len(found["constructs"]) >= 100
 
 
 def test_the_same_rows_by_another_way(spark: SparkSession, tmp_path: Path) -> None:
