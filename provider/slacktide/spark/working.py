@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 # Adaptive execution hides a wrong partition count; long paths must be told apart in metrics; files
 # are named by the log, so listing them in parallel jobs would only cost. Statistics of doubles may
 # leave out NaN: see `slacktide.spark.tables`. A line of text is checked whole, whatever a view reads.
-# Spark fails when it pushes an EXISTS of a projection into the branches of a union.
+# Spark fails when it pushes an EXISTS of a projection into the branches of a union. The text of a plan
+# for the pages of Spark is written anew at every stage; the short one costs half.
 EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.sql.adaptive.enabled": "true",
@@ -23,6 +24,7 @@ EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
         ),
         "spark.sql.optimizer.nestedPredicatePushdown.supportedFileSources": "",
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
+        "spark.sql.ui.explainMode": "simple",
         "spark.sql.parquet.compression.codec": "zstd",
     }
 )
