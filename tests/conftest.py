@@ -11,13 +11,14 @@ import hypothesis
 import pytest
 
 from tests.harness.airflow_standalone import running_shop, shop  # noqa: F401 - fixtures
+from tests.harness.s3 import S3, Bucket, running_s3
 from tools.machine import JAVA_ADVICE, find_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TIERS = ("unit", "spark", "airflow", "ui")
-SECONDS = {"spark": 300, "airflow": 600, "ui": 600}
+TIERS = ("unit", "spark", "s3", "airflow", "ui")
+SECONDS = {"spark": 300, "s3": 300, "airflow": 600, "ui": 600}
 
 hypothesis.settings.register_profile(
     "fast", max_examples=50, deadline=None, derandomize="CI" in os.environ
@@ -36,6 +37,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         seconds = max((SECONDS.get(tier, 0) for tier in tiers), default=0)
         if seconds and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(seconds))
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3]:
+    """One object store for the whole run."""
+    with running_s3() as server:
+        yield server
+
+
+@pytest.fixture
+def bucket(s3: S3) -> Bucket:
+    """An empty bucket."""
+    return s3.bucket()
 
 
 @pytest.fixture(scope="session")

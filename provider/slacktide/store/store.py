@@ -26,6 +26,7 @@ from slacktide.store.fold import fold
 from slacktide.store.log import Log, Written
 from slacktide.store.naming import named_since
 from slacktide.store.objects import ObjectMeta, Objects, connect
+from slacktide.store.reach import spark_settings
 from slacktide.store.record import Json, StoredFile
 from slacktide.store.requirement import Requirement, obstacle
 from slacktide.store.serde import FORMAT
@@ -47,8 +48,15 @@ class Store:
     One instance may be used by several threads; any number of processes may use the same root.
     """
 
-    def __init__(self, objects: Objects, clock: Clock, tokens: Tokens = random_token) -> None:
+    def __init__(
+        self,
+        objects: Objects,
+        clock: Clock,
+        tokens: Tokens = random_token,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
         self._objects = objects
+        self._options = options
         self._clock = clock
         self._tokens = tokens
         self._log = Log(objects)
@@ -76,7 +84,7 @@ class Store:
         """
         if objects is None:
             objects = connect(parse_address(root), options, create=True)
-        store = cls(objects, clock)
+        store = cls(objects, clock, options=options)
         token = random_token()
         entry = Entry(token, isoformat(clock()), (CreateWorkspace(settings),))
         if not store._log.append(0, encode_entry(entry), token):
@@ -103,7 +111,7 @@ class Store:
             NewerFormatError: it was written by a newer version.
             WorkspaceError: it may not be read, or an entry is corrupt.
         """
-        store = cls(objects or connect(parse_address(root), options), clock)
+        store = cls(objects or connect(parse_address(root), options), clock, options=options)
         store._load()
         return store
 
@@ -116,6 +124,11 @@ class Store:
     def address(self) -> Address:
         """The address as a value, which knows its other spellings."""
         return self._objects.address
+
+    @property
+    def spark_settings(self) -> dict[str, str]:
+        """Settings with which Spark reaches the object stores of workspace and sources."""
+        return spark_settings(self._options)
 
     # ------------------------------------------------------------------ the log
 
