@@ -101,7 +101,7 @@ class Bucket:
         """Remove an object."""
         obstore.delete(self._client, key)
 
-    def keys(self, prefix: str = "") -> set[str]:
+    def listed(self, prefix: str = "") -> set[str]:
         """The keys as the server lists them, the marks of folders with their slash."""
         path = f"/{self.name}?list-type=2&prefix={quote(prefix)}"
         listed = self.server.request("GET", path).decode()

@@ -21,7 +21,14 @@ from slacktide.errors import (
 )
 from slacktide.store.address import Address, check_relative, parse_address
 from slacktide.store.checkpoint import EVERY, Checkpoints
-from slacktide.store.entry import Entry, decode_entry, dump_json, encode_entry, load_document
+from slacktide.store.entry import (
+    Entry,
+    decode_entry,
+    dump_json,
+    encode_entry,
+    entry_key,
+    load_document,
+)
 from slacktide.store.fold import fold
 from slacktide.store.log import Log, Written
 from slacktide.store.naming import named_since
@@ -80,18 +87,20 @@ class Store:
 
         Raises:
             WorkspaceExistsError: there is one.
-            WorkspaceError: the root is no directory or may not be written.
+            WorkspaceError: the root is no directory, may not be written, or has no conditional writes.
         """
         if objects is None:
             objects = connect(parse_address(root), options, create=True)
         store = cls(objects, clock, options=options)
         token = random_token()
         entry = Entry(token, isoformat(clock()), (CreateWorkspace(settings),))
-        if not store._log.append(0, encode_entry(entry), token):
+        data = encode_entry(entry)
+        if not store._log.append(0, data, token):
             raise WorkspaceExistsError(
                 f"there is a workspace at {store.root}",
                 hint="open it, or choose another address",
             )
+        store._check_conditional_writes(data)
         store._load()
         return store
 
@@ -227,6 +236,15 @@ class Store:
         updates = () if entry is None else entry.updates
         found = (u.report for u in updates if isinstance(u, RecordRun) and u.run == run)
         return next(found, record.report)
+
+    def _check_conditional_writes(self, first: bytes) -> None:
+        """Try to write the first entry again: some stores that speak S3 ignore the condition."""
+        if self._objects.put_if_absent(entry_key(0), first):
+            self._objects.delete([entry_key(0)])
+            raise WorkspaceError(
+                f"the object store of {self.root} overwrites an object that must not be there yet",
+                hint="choose one that knows conditional writes (If-None-Match: *)",
+            )
 
     def _load(self) -> None:
         with self._lock:
