@@ -26,7 +26,6 @@ from slacktide.store.entry import (
     decode_entry,
     dump_json,
     encode_entry,
-    entry_key,
     load_document,
 )
 from slacktide.store.fold import fold
@@ -100,7 +99,7 @@ class Store:
                 f"there is a workspace at {store.root}",
                 hint="open it, or choose another address",
             )
-        store._check_conditional_writes(data)
+        store._log.check_conditional_writes(data)
         store._load()
         return store
 
@@ -236,15 +235,6 @@ class Store:
         updates = () if entry is None else entry.updates
         found = (u.report for u in updates if isinstance(u, RecordRun) and u.run == run)
         return next(found, record.report)
-
-    def _check_conditional_writes(self, first: bytes) -> None:
-        """Try to write the first entry again: some stores that speak S3 ignore the condition."""
-        if self._objects.put_if_absent(entry_key(0), first):
-            self._objects.delete([entry_key(0)])
-            raise WorkspaceError(
-                f"the object store of {self.root} overwrites an object that must not be there yet",
-                hint="choose one that knows conditional writes (If-None-Match: *)",
-            )
 
     def _load(self) -> None:
         with self._lock:

@@ -61,7 +61,7 @@ class Careless(FaultyObjects):
 def test_a_store_without_conditional_writes_is_refused(
     objects: s.Objects, clock: TickingClock
 ) -> None:
-    with pytest.raises(WorkspaceError, match="overwrites an object"):
+    with pytest.raises(WorkspaceError, match="ignores the condition"):
         s.Store.create("unused", settings={}, clock=clock, objects=Careless(objects))
     assert list(objects.list("")) == []
 
