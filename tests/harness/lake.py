@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
@@ -24,11 +24,14 @@ ROOT = "w s/100% é+=&'#"
 class Lake(Lab):
     """The same as a `Lab`, in a bucket, under names with signs that URLs treat in their own way."""
 
-    def __init__(self, spark: SparkSession, bucket: Bucket) -> None:
+    def __init__(
+        self, spark: SparkSession, bucket: Bucket, *, options: Mapping[str, Any] | None = None
+    ) -> None:
         self.bucket = bucket
         clock = TickingClock()
         root = bucket.spelling(ROOT)
-        ws = Workspace.create(root, storage_options=bucket.options, clock=clock)
+        given = bucket.options if options is None else options
+        ws = Workspace.create(root, storage_options=given, clock=clock)
         self._begin(spark, clock, ws)
 
     def landing(self, name: str) -> str:
@@ -45,10 +48,6 @@ class Lake(Lab):
         key = f"{self.key(name)}/day={number % 3}/{number:04} [x]{{y}}*?%41.parquet"
         self.bucket.put(key, buffer.getvalue())
         return key
-
-    def opened(self, **arguments: Any) -> Workspace:
-        """The workspace as another process opens it."""
-        return Workspace.open(self.ws.root, clock=self.clock, **arguments)
 
     def named(self, prefix: str = "") -> Iterator[str]:
         """The keys of the files that the log names for some chains."""
