@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
 
 from tests.harness.airflow_standalone import running_shop, shop  # noqa: F401 - fixtures
+from tests.harness.s3 import S3, Bucket, running_s3
+from tools import jars
+from tools.bootstrap import Unprepared
 from tools.machine import JAVA_ADVICE, find_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TIERS = ("unit", "spark", "airflow", "ui")
-SECONDS = {"spark": 300, "airflow": 600, "ui": 600}
+TIERS = ("unit", "spark", "s3", "airflow", "ui")
+SECONDS = {"spark": 300, "s3": 300, "airflow": 600, "ui": 600}
 
 hypothesis.settings.register_profile(
     "fast", max_examples=50, deadline=None, derandomize="CI" in os.environ
@@ -39,6 +43,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
+def s3() -> Iterator[S3]:
+    """One object store for the whole run."""
+    with running_s3() as server:
+        yield server
+
+
+@pytest.fixture
+def bucket(s3: S3) -> Bucket:
+    """An empty bucket."""
+    return s3.bucket()
+
+
+@pytest.fixture(scope="session")
 def java_home() -> str:
     """The Java that Spark runs on; without one the Spark tests cannot run, and say so."""
     home = find_java(os.environ)
@@ -48,7 +65,28 @@ def java_home() -> str:
 
 
 @pytest.fixture(scope="session")
-def spark(java_home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def s3a_jars() -> list[Path]:
+    """Spark's connector for S3; without it the tests of the tier cannot run, and say so."""
+    try:
+        return jars.s3a_jars()
+    except Unprepared as problem:
+        pytest.fail(str(problem), pytrace=False)
+
+
+def connector(request: pytest.FixtureRequest) -> dict[str, str]:
+    """What a session needs where tests of this run read and write in an object store."""
+    if not any(item.get_closest_marker("s3") for item in request.session.items):
+        return {}
+    found = request.getfixturevalue("s3a_jars")
+    # A server that is gone stays gone: one more attempt is enough.
+    few = {f"spark.hadoop.fs.s3a.{name}": "1" for name in ("attempts.maximum", "retry.limit")}
+    return few | {"spark.jars": ",".join(map(str, found))}
+
+
+@pytest.fixture(scope="session")
+def spark(
+    request: pytest.FixtureRequest, java_home: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SparkSession]:
     """One local session for the whole run; tests leave no configuration or view behind in it."""
     from pyspark.sql import SparkSession
 
@@ -68,6 +106,7 @@ def spark(java_home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         **FRUGAL,
+        **connector(request),
         "spark.driver.extraJavaOptions": f"-Dderby.system.home={place}",
     }
     with pytest.MonkeyPatch.context() as patch:

@@ -38,6 +38,7 @@ TIERS = (
     # Names on disk are digests: the same tests under another order of Python's own hashes.
     Tier("meta", ("-m", "unit", "tests/meta"), {"PYTHONHASHSEED": "4242"}),
     Tier("spark", ("-m", "spark and not airflow and not ui", "-n", "2", "--dist", "loadfile")),
+    Tier("s3", ("-m", "s3", "-n", "2", "--dist", "loadfile")),
     Tier("airflow", ("-m", "airflow and not ui")),
     Tier("ui", ("-m", "ui")),
 )

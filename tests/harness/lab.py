@@ -47,10 +47,14 @@ class Lab:
     """
 
     def __init__(self, spark: SparkSession, root: Path) -> None:
-        self.spark = spark
         self.root = root
-        self.clock = TickingClock()
-        self.ws = Workspace.create(str(root / "workspace"), clock=self.clock)
+        clock = TickingClock()
+        self._begin(spark, clock, Workspace.create(str(root / "workspace"), clock=clock))
+
+    def _begin(self, spark: SparkSession, clock: TickingClock, ws: Workspace) -> None:
+        self.spark = spark
+        self.clock = clock
+        self.ws = ws
         self.rows: dict[str, list[Row]] = {}
         self._files = 0
         self._schemas: dict[str, pa.Schema] = {}
@@ -64,11 +68,15 @@ class Lab:
         schema: pa.Schema = to_arrow_schema(cast("StructType", StructType.fromDDL(ddl)))
         self._schemas[name] = schema
         self.rows[name] = []
-        self.folder(name).mkdir()
-        given = {"schema": ddl, "path": str(self.folder(name)), **arguments}
+        given = {"schema": ddl, "path": self.landing(name), **arguments}
         self.ws.add_source(name, kind="change-feed", **given)
         if rows:
             self.land(name, insert=rows)
+
+    def landing(self, name: str) -> str:
+        """Make the place where the files of a new source land, and give its address."""
+        self.folder(name).mkdir()
+        return str(self.folder(name))
 
     def folder(self, name: str) -> Path:
         """Where the files of a source land."""
@@ -81,8 +89,8 @@ class Lab:
         insert: Iterable[Row] = (),
         delete: Iterable[Row] = (),
         update: Iterable[tuple[Row, Row]] = (),
-    ) -> Path:
-        """Let one file of changes land, and keep what it does to the rows."""
+    ) -> Any:
+        """Let one file of changes land, and keep what it does to the rows; give where it is."""
         changes: list[tuple[str, Row]] = [("insert", row) for row in insert]
         changes += [("delete", row) for row in delete]
         for old, new in update:
@@ -95,7 +103,7 @@ class Lab:
                 self._take(name, row)
         return self.land_as(name, changes)
 
-    def land_as(self, name: str, changes: Sequence[tuple[str | None, Row]]) -> Path:
+    def land_as(self, name: str, changes: Sequence[tuple[str | None, Row]]) -> Any:
         """Let a file land as it is, legal or not, and leave the rows alone."""
         schema = self._schemas[name]
         columns = [[row[place] for _, row in changes] for place in range(len(schema))]
@@ -103,8 +111,12 @@ class Lab:
         arrays.append(pa.array([kind for kind, _ in changes], pa.string()))
         names = [*schema.names, "_change_type"]
         self._files += 1
-        path = self.folder(name) / f"{self._files:04}.parquet"
-        pq.write_table(pa.Table.from_arrays(arrays, names=names), path)
+        return self.write(name, self._files, pa.Table.from_arrays(arrays, names=names))
+
+    def write(self, name: str, number: int, rows: pa.Table) -> Any:
+        """Write a file of a source; give where it is."""
+        path = self.folder(name) / f"{number:04}.parquet"
+        pq.write_table(rows, path)
         return path
 
     def _take(self, name: str, row: Row) -> None:

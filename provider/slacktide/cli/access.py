@@ -41,11 +41,11 @@ def root_of(context: typer.Context) -> str:
     return root
 
 
-def storage_options() -> dict[str, str] | None:
+def storage_options() -> dict[str, Any] | None:
     """Read the options of the object store from the environment; a command line would show them.
 
     Raises:
-        InvalidSettingError: they are no JSON object of texts.
+        InvalidSettingError: they are no JSON object.
     """
     text = os.environ.get(STORAGE_OPTIONS)
     if not text:
@@ -59,7 +59,7 @@ def storage_options() -> dict[str, str] | None:
             f"{STORAGE_OPTIONS} is not a JSON object",
             hint='such as {"region": "eu-west-1"}',
         )
-    return {str(key): str(value) for key, value in options.items()}
+    return options
 
 
 def opened(context: typer.Context) -> Workspace:

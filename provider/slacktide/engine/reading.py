@@ -105,7 +105,7 @@ def read_changes(
 
 
 def _tables(store: Store, world: World, spark: SparkSession, view: ReadView) -> Tables:
-    shelf = Shelf(working_session(spark, view.conf))
+    shelf = Shelf(working_session(spark, view.conf, store.spark_settings))
     return Tables(shelf, store, world, start={}, end={}, saved={})
 
 

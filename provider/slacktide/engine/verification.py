@@ -107,7 +107,7 @@ class Verifier:
         """Compare the answers of some views; those without an answer are left out."""
         from slacktide.spark.shelf import Shelves
 
-        shelves = Shelves(self._spark)
+        shelves = Shelves(self._spark, self._store.spark_settings)
         records = [self._world.views[name] for name in names]
         return Verification({r.name: self._one(r, shelves) for r in records if r.versions})
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slacktide.errors import (
     InvalidSettingError,
@@ -62,7 +62,7 @@ def resolve(
     )
 
 
-def address(config: WorkspaceConfig) -> tuple[str, dict[str, str]]:
+def address(config: WorkspaceConfig) -> tuple[str, dict[str, Any]]:
     """Give root and storage options of a workspace."""
     if config.root is not None:
         return config.root, {}

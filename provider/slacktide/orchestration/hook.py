@@ -43,7 +43,7 @@ class SlacktideHook(BaseHook):
             "placeholders": {"host": "s3://lake/slacktide/shop or /data/slacktide/shop"},
         }
 
-    def address(self) -> tuple[str, dict[str, str]]:
+    def address(self) -> tuple[str, dict[str, Any]]:
         """Give the root of the workspace and the storage options.
 
         Raises:
@@ -94,10 +94,6 @@ class SlacktideHook(BaseHook):
             ) from error
 
 
-def storage_options(extra: Mapping[str, Any]) -> dict[str, str]:
-    """Give the storage options that the extra of a connection holds, as texts."""
-    return {
-        str(name): value if isinstance(value, str) else str(value).lower()
-        for name, value in extra.items()
-        if value is not None
-    }
+def storage_options(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the storage options that the extra of a connection holds."""
+    return {str(name): value for name, value in extra.items() if value is not None}

@@ -47,7 +47,7 @@ def submission(
     config: WorkspaceConfig,
     spark_conn_id: str | None,
     root: str,
-    options: Mapping[str, str],
+    options: Mapping[str, Any],
     plan_id: str,
 ) -> Submission:
     """Say how a plan is submitted, after looking whether it can be.
@@ -139,7 +139,7 @@ def _python(target: SparkTarget) -> dict[str, str]:
     return conf
 
 
-def _credentials(target: SparkTarget, options: Mapping[str, str]) -> dict[str, str]:
+def _credentials(target: SparkTarget, options: Mapping[str, Any]) -> dict[str, str]:
     """Hand storage options to the driver by its environment, never on a command line.
 
     Raises:

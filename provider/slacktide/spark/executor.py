@@ -61,7 +61,7 @@ class Executor:
         # One view may extend a state that another of the run, a new one, builds anew.
         self._saved: dict[tuple[str, bool], Segment] = {}
         self._meter = Meter(spark)
-        self._shelves = Shelves(spark)
+        self._shelves = Shelves(spark, store.spark_settings)
 
     def run(self, task: Task) -> Outcome:
         """Run all steps of a task.

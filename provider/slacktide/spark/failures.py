@@ -17,6 +17,7 @@ from slacktide.errors import (
     SourceError,
     UnsupportedQueryError,
 )
+from slacktide.spark.reaching import store_failure
 
 _MARK = "SLACKTIDE_"
 _NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
@@ -55,6 +56,8 @@ def translated(what: str) -> Iterator[None]:
     Raises:
         SourceError: a file cannot be read as declared.
         DamagedFileError: a file of the workspace cannot be read.
+        StorageError: an object store cannot be reached.
+        SetupError: Spark has no connector for it, or is refused.
         DataError: rows contradict the declared history, or fail in the query.
         UnsupportedQueryError: Spark does not accept the program.
         ExecutionError: anything else; a retry may help.
@@ -75,6 +78,10 @@ def translated(what: str) -> Iterator[None]:
 def _translate(what: str, failure: PySparkException | Py4JJavaError) -> SlacktideError:
     text = str(failure)
     condition = _condition(failure)
+    if not condition or condition.startswith(_FILES):
+        store = store_failure(what, _whole(failure), first_line(failure))
+        if store is not None:
+            return store
     ours = _OURS.search(text)
     if condition.startswith(_FILES) and ours:
         return DamagedFileError(
@@ -127,6 +134,11 @@ def _condition(failure: PySparkException | Py4JJavaError) -> str:
     given = failure.getCondition() if isinstance(failure, PySparkException) else None
     named = [*([given] if given else []), *_NAMED.findall(str(failure))]
     return next((name for name in named if name not in _WRAPPERS), "")
+
+
+def _whole(failure: PySparkException | Py4JJavaError) -> str:
+    """What a failure says, its causes included; PySpark keeps these apart."""
+    return f"{failure}\n{getattr(failure, '_stackTrace', '')}"
 
 
 def first_line(failure: BaseException) -> str:

@@ -96,15 +96,17 @@ class Shelves:
 
     Args:
         spark: the user's session.
+        reach: settings with which object stores are reached.
     """
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, reach: Mapping[str, str]) -> None:
         self._spark = spark
+        self._reach = reach
         self._known: dict[tuple[bool, frozenset[tuple[str, str]]], Shelf] = {}
 
     def of(self, conf: Mapping[str, str], *, texts: bool = False) -> Shelf:
         """The tables of the session with some settings that change what queries mean."""
         key = (texts, frozenset(conf.items()))
         if key not in self._known:
-            self._known[key] = Shelf(working_session(self._spark, conf))
+            self._known[key] = Shelf(working_session(self._spark, conf, self._reach))
         return self._known[key]

@@ -31,16 +31,24 @@ EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
 _TUNING: Final = ("spark.sql.shuffle.partitions", "spark.sql.autoBroadcastJoinThreshold")
 
 
-def working_session(spark: SparkSession, conf: Mapping[str, str]) -> SparkSession:
+def working_session(
+    spark: SparkSession, conf: Mapping[str, str], reach: Mapping[str, str]
+) -> SparkSession:
     """Make a session of its own for the views of one run with the same settings.
 
     Args:
         spark: the user's session; its settings for performance are kept.
         conf: settings that change what the query means.
+        reach: settings with which object stores are reached; what Spark was told goes before them.
     """
     session = spark.newSession()
     tuned = {key: spark.conf.get(key) for key in _TUNING}
-    for key, value in {**tuned, **EXECUTION, **conf}.items():
+    told = {key: value for key, value in reach.items() if not _is_told(spark, key)}
+    for key, value in {**tuned, **told, **EXECUTION, **conf}.items():
         if value is not None:
             session.conf.set(key, value)
     return session
+
+
+def _is_told(spark: SparkSession, key: str) -> bool:
+    return spark.conf.get(f"spark.hadoop.{key}", None) is not None

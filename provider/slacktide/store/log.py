@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from slacktide.common.clock import parse_instant
-from slacktide.errors import StorageError
+from slacktide.errors import StorageError, WorkspaceError
 from slacktide.store.entry import Entry, decode_entry, entry_key
 from slacktide.store.objects import Objects
 
@@ -100,6 +100,20 @@ class Log:
             return found.writer == token
         found = self.read(number)
         return found is not None and found.writer == token
+
+    def check_conditional_writes(self, first: bytes) -> None:
+        """Try to write the first entry again: some stores that speak S3 ignore the condition.
+
+        Raises:
+            WorkspaceError: this store does; the log would lose entries without a word.
+        """
+        if self._objects.put_if_absent(entry_key(0), first):
+            self._objects.delete([entry_key(0)])
+            raise WorkspaceError(
+                f"the object store at {self._objects.address.spelling} ignores the condition of a "
+                "write, and overwrites what is there",
+                hint="choose one that knows conditional writes (If-None-Match: *)",
+            )
 
     def _where(self, number: int) -> str:
         return self._objects.address.child(entry_key(number)).spelling

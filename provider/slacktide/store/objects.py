@@ -1,4 +1,4 @@
-"""Objects under one root: the only module that talks to obstore, and the edge for its errors."""
+"""Objects under one root: obstore for the store, and the edge for its errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import obstore
 from obstore import exceptions as failure
-from obstore.store import LocalStore, from_url
+from obstore.store import LocalStore
 
 from slacktide.errors import (
     InvalidSettingError,
@@ -23,6 +23,7 @@ from slacktide.errors import (
     WorkspaceMissingError,
 )
 from slacktide.store.address import Address, check_relative
+from slacktide.store.reach import reach
 
 _REMOTE_READERS: Final = 16
 _ATTEMPT: Final = 3
@@ -112,11 +113,20 @@ class ObjectStore:
         try:
             for batch in obstore.list(self._client, where or None):
                 for meta in batch:
-                    yield self._meta(meta)
+                    found = self._meta(meta)
+                    if not self._is_folder(found):
+                        yield found
         except FileNotFoundError:
             return
         except _FOREIGN as error:
             raise self._ours(error, prefix) from error
+
+    def _is_folder(self, found: ObjectMeta) -> bool:
+        """Tell the mark of a folder, an empty object named ``folder/``, from an empty object.
+
+        Hadoop makes such marks; obstore lists them without their slash, and cannot remove them.
+        """
+        return not (found.size or self._address.is_local) and self.head(found.path) is None
 
     def _tidy(self, key: str) -> None:
         """Remove the directories of an attempt that are empty now; object stores have none."""
@@ -163,8 +173,7 @@ def connect(
 ) -> ObjectStore:
     """Reach the objects under an address.
 
-    Options are obstore's of the scheme; ``client_options`` among them goes to its HTTP client.
-    Credentials that are not given come from the environment.
+    Options are as `slacktide.store.reach` says.
 
     Raises:
         WorkspaceMissingError: the local directory is missing and is not to be created.
@@ -173,12 +182,8 @@ def connect(
     """
     if address.is_local:
         return ObjectStore(_open_local(address, create=create), address)
-    config: Any = dict(options or {})
-    client_options = config.pop("client_options", None)
-    # The key is kept out of the URL, where obstore would decode percent signs in it.
-    url = f"{address.scheme}://{address.authority}"
     try:
-        client = from_url(url, config=config or None, client_options=client_options)
+        client = reach(address, options)
     except _FOREIGN as error:
         raise _translate(error, address.spelling, denied=False) from error
     return ObjectStore(client, address)

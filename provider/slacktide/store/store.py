@@ -21,11 +21,18 @@ from slacktide.errors import (
 )
 from slacktide.store.address import Address, check_relative, parse_address
 from slacktide.store.checkpoint import EVERY, Checkpoints
-from slacktide.store.entry import Entry, decode_entry, dump_json, encode_entry, load_document
+from slacktide.store.entry import (
+    Entry,
+    decode_entry,
+    dump_json,
+    encode_entry,
+    load_document,
+)
 from slacktide.store.fold import fold
 from slacktide.store.log import Log, Written
 from slacktide.store.naming import named_since
 from slacktide.store.objects import ObjectMeta, Objects, connect
+from slacktide.store.reach import spark_settings
 from slacktide.store.record import Json, StoredFile
 from slacktide.store.requirement import Requirement, obstacle
 from slacktide.store.serde import FORMAT
@@ -47,8 +54,15 @@ class Store:
     One instance may be used by several threads; any number of processes may use the same root.
     """
 
-    def __init__(self, objects: Objects, clock: Clock, tokens: Tokens = random_token) -> None:
+    def __init__(
+        self,
+        objects: Objects,
+        clock: Clock,
+        tokens: Tokens = random_token,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
         self._objects = objects
+        self._options = options
         self._clock = clock
         self._tokens = tokens
         self._log = Log(objects)
@@ -72,18 +86,20 @@ class Store:
 
         Raises:
             WorkspaceExistsError: there is one.
-            WorkspaceError: the root is no directory or may not be written.
+            WorkspaceError: the root is no directory, may not be written, or has no conditional writes.
         """
         if objects is None:
             objects = connect(parse_address(root), options, create=True)
-        store = cls(objects, clock)
+        store = cls(objects, clock, options=options)
         token = random_token()
         entry = Entry(token, isoformat(clock()), (CreateWorkspace(settings),))
-        if not store._log.append(0, encode_entry(entry), token):
+        data = encode_entry(entry)
+        if not store._log.append(0, data, token):
             raise WorkspaceExistsError(
                 f"there is a workspace at {store.root}",
                 hint="open it, or choose another address",
             )
+        store._log.check_conditional_writes(data)
         store._load()
         return store
 
@@ -103,7 +119,7 @@ class Store:
             NewerFormatError: it was written by a newer version.
             WorkspaceError: it may not be read, or an entry is corrupt.
         """
-        store = cls(objects or connect(parse_address(root), options), clock)
+        store = cls(objects or connect(parse_address(root), options), clock, options=options)
         store._load()
         return store
 
@@ -116,6 +132,11 @@ class Store:
     def address(self) -> Address:
         """The address as a value, which knows its other spellings."""
         return self._objects.address
+
+    @property
+    def spark_settings(self) -> dict[str, str]:
+        """Settings with which Spark reaches the object stores of workspace and sources."""
+        return spark_settings(self._options)
 
     # ------------------------------------------------------------------ the log
 

@@ -14,7 +14,7 @@ from tests.meta.tree import ROOT
 
 pytestmark = pytest.mark.spark
 
-BLOCK = re.compile(r"<!-- executed by .*? -->\n```sh\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"<!-- executed by tests/spark/.*? -->\n```sh\n(.*?)```", re.DOTALL)
 
 
 def test_examples_run(

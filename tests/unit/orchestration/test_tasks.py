@@ -251,5 +251,5 @@ def test_the_extra_of_the_connection_is_the_storage_options(monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_LAKE", json.dumps(connection))
     assert SlacktideHook("lake").address() == (
         "s3://lake/shop",
-        {"region": "eu", "allow_http": "true"},
+        {"region": "eu", "allow_http": True},
     )

@@ -19,6 +19,15 @@ TEXTS = {
     "[USER_RAISED_EXCEPTION] SLACKTIDE_CHANGE_TYPE source t, file f: unknown": e.SourceError,
     "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file s3a://lake/t/1": e.SourceError,
     f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {OURS}.": e.DamagedFileError,
+    "java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found": (
+        e.SetupError
+    ),
+    'UnsupportedFileSystemException: No FileSystem for scheme "gs"': e.SetupError,
+    f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {OURS}.\n"
+    "Caused by: java.nio.file.AccessDeniedException: s3a://lake/w: 403": e.SetupError,
+    f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {OURS}.\n"
+    "Caused by: software.amazon.awssdk.core.exception.SdkClientException: refused": e.StorageError,
+    "[USER_RAISED_EXCEPTION] java.net.ConnectException": e.DataError,
     "[SOMETHING_ELSE] the cluster is gone": e.ExecutionError,
     "the cluster is gone": e.ExecutionError,
 }

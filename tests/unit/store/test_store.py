@@ -50,6 +50,22 @@ def test_there_is_one_workspace_per_root(
     assert store.world().settings == {"goal": "cost"}
 
 
+class Careless(FaultyObjects):
+    """A store that ignores the condition of a write."""
+
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        self.inner.put(key, data)
+        return True
+
+
+def test_a_store_without_conditional_writes_is_refused(
+    objects: s.Objects, clock: TickingClock
+) -> None:
+    with pytest.raises(WorkspaceError, match="ignores the condition"):
+        s.Store.create("unused", settings={}, clock=clock, objects=Careless(objects))
+    assert list(objects.list("")) == []
+
+
 def test_an_answer_lost_while_making_one(objects: s.Objects, clock: TickingClock) -> None:
     faulty = FaultyObjects(objects, fail_at=0, before=False, error=lost)
     made = s.Store.create("unused", settings={"a": 1}, clock=clock, objects=faulty)

@@ -11,11 +11,11 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import obstore
 from obstore import exceptions as failure
-from obstore.store import LocalStore, from_url
+from obstore.store import LocalStore
 
 from slacktide.common.clock import isoformat
 from slacktide.errors import (
@@ -26,9 +26,9 @@ from slacktide.errors import (
     StorageError,
 )
 from slacktide.store.address import Address, parse_address
+from slacktide.store.reach import reach
 
 if TYPE_CHECKING:
-    from obstore.store import S3Config
     from typing_extensions import Buffer
 
 _T = TypeVar("_T")
@@ -83,10 +83,17 @@ class Directory:
             for batch in obstore.list(self._client, self._prefix.rstrip("/") or None):
                 for meta in batch:
                     listed = self._listed(meta)
-                    if is_data(listed.key):
+                    if is_data(listed.key) and not self._is_folder(listed):
                         yield listed
         except _FOREIGN as error:
             raise _translate(error, self.address.spelling) from error
+
+    def _is_folder(self, listed: Listed) -> bool:
+        """Tell the mark of a folder, an empty object named ``folder/``, from an empty file.
+
+        Consoles and Hadoop make such marks; obstore lists them without their slash.
+        """
+        return not (listed.size or self.is_local) and self.head(listed.key) is None
 
     def head(self, key: str) -> Listed | None:
         """Describe a file, or None where there is none."""
@@ -198,15 +205,8 @@ def bucket(
     """Make a client of the bucket of an address, or of the whole local file system."""
     if address.is_local:
         return LocalStore()
-    config = dict(storage_options or {})
-    client_options = config.pop("client_options", None)
     try:
-        # The key is kept out of the URL, where obstore would decode percent signs in it.
-        return from_url(
-            f"{address.scheme}://{address.authority}",
-            config=cast("S3Config", config) or None,
-            client_options=client_options,
-        )
+        return reach(address, storage_options)
     except _FOREIGN as error:
         raise _translate(error, address.spelling) from error
 

@@ -1,0 +1,28 @@
+"""A Spark that has no connector for the object store says what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slacktide.engine.workspace import Workspace
+from slacktide.errors import SetupError
+from tests.harness.s3 import Bucket
+
+pytestmark = pytest.mark.spark
+
+
+def test_a_missing_connector_is_told_before_anything_is_written(
+    spark, bucket: Bucket, tmp_path: Path
+) -> None:
+    if spark.conf.get("spark.jars", None):
+        pytest.skip("the session of this run has the connector, for tests of the tier s3")
+    bucket.put("t/1.csv", b"1\n")
+    ws = Workspace.create(str(tmp_path / "ws"), storage_options=bucket.options)
+    ws.add_source("t", kind="files", path=bucket.spelling("t"), format="csv", schema="id INT")
+    ws.add_view(spark, "v", "SELECT sum(id) AS s FROM t")
+    with pytest.raises(SetupError, match=r"no connector .*S3AFileSystem") as missing:
+        ws.refresh(spark)
+    assert "spark.jars.packages" in missing.value.hint
+    assert ws.status().to_dict()["runs"] == 0
