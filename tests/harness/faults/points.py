@@ -3,7 +3,7 @@
 A refresh writes through the object store and through Spark, and asks Spark for rows. `Points` counts
 all of these in one thread and stops that thread before one of them, or in the middle of a write of
 Spark. A thread that was stopped stays where it is, as a process that was killed runs none of its
-``finally`` clauses, until `Stopped.end`.
+``finally`` clauses, until the test is over with it.
 """
 
 from __future__ import annotations
