@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from slacktide.workloads import tpch
+from tests.harness.faults import KINDS
 
 CAMPAIGNS = Path(__file__).parents[1] / "campaigns"
 
@@ -30,3 +31,16 @@ def test_all_tpch_views_held_at_full_length() -> None:
             and not any(name in step["empty"] for step in done)
         ]
         assert len(lively) >= 20
+
+
+def test_no_fault_leaves_a_trace() -> None:
+    campaign = found("faults")
+    assert list(campaign["kinds"]) == [*KINDS]
+    for name, played in campaign["kinds"].items():
+        steps = [point["step"] for point in played if point["when"] == "before"]
+        within = [point["step"] for point in played if point["when"] == "half"]
+        assert [point for point in played if "wrong" in point] == [], name
+        assert steps[-1] == "end"
+        assert within == [step for step in steps if step.startswith("spark write")]
+        assert any(step.startswith("put_if_absent log/") for step in steps)
+    assert sum(map(len, campaign["kinds"].values())) >= 250

@@ -14,7 +14,7 @@ from slacktide.engine.definitions import (
     refuse_if_read,
 )
 from slacktide.engine.sources import check_source
-from slacktide.errors import FunctionError, ObjectExistsError
+from slacktide.errors import FunctionError, InvalidNameError, ObjectExistsError
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.record import FunctionRecord, Source, ViewRecord
@@ -109,7 +109,14 @@ class Catalogue:
         self, name: str, target: str, returns: str, declaration: Mapping[str, Any]
     ) -> FunctionRecord:
         """Declare a function."""
+        from slacktide.spark.functions import is_builtin
+
         check_name("function", name)
+        if is_builtin(name):
+            raise InvalidNameError(
+                f"function name {name!r} is that of a function of Spark",
+                hint="choose another name, as texts of views would mean yours and others Spark's",
+            )
         module, colon, attribute = target.partition(":")
         if not (module and colon and attribute):
             raise FunctionError(

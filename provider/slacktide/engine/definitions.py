@@ -93,7 +93,7 @@ def draft_view(
         QueryError: the text does not parse or resolve.
         UnsupportedQueryError: the policy is ``incremental`` and the view cannot be.
     """
-    from slacktide.spark.functions import register_functions
+    from slacktide.spark.functions import called, register_functions
     from slacktide.spark.reader import read_view
 
     check_name("view", name)
@@ -101,13 +101,14 @@ def draft_view(
     every = {**all_texts(world), **(beside or {})}
     texts = {other: text for other, text in every.items() if other != name}
     schemas = {source.name: source.schema for source in world.sources.values()}
+    functions = called(world.functions.values(), (sql, *_texts_read(sql, texts)))
     try:
         view = read_view(
             spark,
             sql,
             schemas,
             views=texts,
-            prepare=lambda session: register_functions(session, world.functions.values()),
+            prepare=lambda session: register_functions(session, functions),
         )
     except QueryError as error:
         raise _about(name, sql, world, error) from error
@@ -139,6 +140,18 @@ def notice_of(name: str, settings: Mapping[str, Any]) -> str | None:
 
 def _names(sql: str, name: str) -> bool:
     return re.search(rf"\b{name}\b", sql, re.IGNORECASE) is not None
+
+
+def _texts_read(sql: str, texts: Mapping[str, str]) -> list[str]:
+    """The texts of views that a text may read, and of those that these may read."""
+    found: dict[str, str] = {}
+    waiting = [sql]
+    while waiting:
+        text = waiting.pop()
+        named = [name for name in texts if name not in found and _names(text, name)]
+        found.update((name, texts[name]) for name in named)
+        waiting.extend(texts[name] for name in named)
+    return list(found.values())
 
 
 def _about(name: str, sql: str, world: World, error: QueryError) -> QueryError:

@@ -179,6 +179,7 @@ class Refresh:
         work.error = failure
         instead = plan_text(work.view, work.plan, failure.code)
         if instead is None or instead.program is None:
+            self._locate(executor, work)
             return
         planned, work.plan = work.plan, instead
         self._check_pins(world, [work])
@@ -189,6 +190,12 @@ class Refresh:
             raise
         except SlacktideError as error:
             work.plan, work.error = planned, error
+            self._locate(executor, work)
+
+    def _locate(self, executor: Executor, work: Work) -> None:
+        if work.error is not None and work.plan.program is not None:
+            task = _task(work, work.plan.program)
+            work.error = executor.located(work.error, task, work.view.relation)
 
     def _commit(
         self,

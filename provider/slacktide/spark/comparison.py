@@ -18,7 +18,7 @@ from slacktide.spark.bags import consolidate_sql, rows_sql
 from slacktide.spark.compile import stored_type
 from slacktide.spark.cost import Cost
 from slacktide.spark.failures import translated
-from slacktide.spark.functions import register_functions
+from slacktide.spark.functions import called, register_functions
 from slacktide.spark.magnitudes import Magnified
 from slacktide.spark.metrics import Meter, described
 from slacktide.spark.query import query_frame
@@ -30,6 +30,7 @@ from slacktide.spark.ties import Cut
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from slacktide.store.record import FunctionRecord
     from slacktide.store.store import Store
     from slacktide.store.world import World
 
@@ -93,10 +94,13 @@ class Comparison:
 
     def _batch(self, tables: Tables, query: Query, now: datetime | None) -> DataFrame:
         tables = tables.on(self._texts)
-        register_functions(self._texts.session, self._world.functions.values())
+        register_functions(self._texts.session, self._called(query))
         for source in query.sources:
             self._texts.alias(source, tables.rows(source, "after"))
         return query_frame(self._texts.session, query.sql, query.views, now)
+
+    def _called(self, query: Query) -> list[FunctionRecord]:
+        return called(self._world.functions.values(), (query.sql, *query.views.values()))
 
     def differences(
         self,
@@ -112,7 +116,7 @@ class Comparison:
             SlacktideError: as `slacktide.spark.failures` says.
         """
         tables = self._tables(versions)
-        with translated(f"view {name}"):
+        with translated(f"view {name}", self._called(query)):
             batch = self._batch(tables, query, now)
             schema = _schema_difference(self._view, batch)
             typed = self._typed()

@@ -7,29 +7,32 @@ computed twice. What is written becomes visible only by the commit of the engine
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from slacktide.algebra.relation import Columns
+from slacktide.algebra.relation import Columns, Rel, Scan
 from slacktide.algebra.scalar import Column, Scalar
 from slacktide.algebra.types import is_groupable
-from slacktide.errors import ExecutionError, InvariantError
+from slacktide.common.tree import of_type
+from slacktide.errors import DataError, ExecutionError, InvariantError, SlacktideError
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.program.origin import is_row_by_row
 from slacktide.spark.compile import keys_sql, step_sql
 from slacktide.spark.cost import Cost
-from slacktide.spark.failures import translated
-from slacktide.spark.functions import register_functions
+from slacktide.spark.failures import is_overflow, translated
+from slacktide.spark.functions import called, register_functions
 from slacktide.spark.metrics import Meter, described
+from slacktide.spark.overflow import groups_text, overflowing_sql
 from slacktide.spark.query import query_frame
 from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut, has_ranges
 from slacktide.spark.shelf import Shelves
 from slacktide.spark.small import MOST_ROWS, as_parquet, can_leave, taken
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import Outcome, Query, Task
-from slacktide.store.record import Segment, StoredFile
+from slacktide.store.record import FunctionRecord, Segment, StoredFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,8 +73,37 @@ class Executor:
             SlacktideError: as `slacktide.spark.failures` says; nothing is visible then.
         """
         runner = _TaskRun(self, task)
-        with translated(f"view {task.name}" if task.query else f"source {task.name}"):
+        with self._translated(task):
             return runner.run()
+
+    def located(self, error: SlacktideError, task: Task, relation: Rel | None) -> SlacktideError:
+        """Add to an overflow the groups in which it happens, where one query finds them.
+
+        Args:
+            error: with which the task failed.
+            task: has the versions at which it failed.
+            relation: of the view; None where it was not read.
+        """
+        if relation is None or not isinstance(error, DataError) or not is_overflow(error):
+            return error
+        try:
+            with self._translated(task):
+                keys = _TaskRun(self, task).overflowing(relation)
+        except SlacktideError:
+            return error  # another row fails before: what is known stays
+        if not keys:
+            return error
+        told = DataError(f"{error.message}; {groups_text(keys)}", hint=error.hint)
+        told.__cause__ = error.__cause__
+        return told
+
+    def _translated(self, task: Task) -> AbstractContextManager[None]:
+        if task.query is None:
+            return translated(f"source {task.name}")
+        return translated(f"view {task.name}", self._called(task.query))
+
+    def _called(self, query: Query) -> list[FunctionRecord]:
+        return called(self._world.functions.values(), (query.sql, *query.views.values()))
 
 
 class _TaskRun:
@@ -106,6 +138,12 @@ class _TaskRun:
             self._outcome.cost.rows_out = self._outcome.changes.rows
         self._outcome.cost.wall_seconds = perf_counter() - began
         return self._outcome
+
+    def overflowing(self, relation: Rel) -> list[str]:
+        """The keys of groups of a relation in which a sum overflows at the end of the run."""
+        scanned = {scan.source: self.rows(scan.source, "after") for scan in of_type(relation, Scan)}
+        sql = overflowing_sql(relation, scanned)
+        return [] if sql is None else [str(row[0]) for row in self._session.sql(sql).collect()]
 
     def _save(self, step: o.Save) -> None:
         shared = self._executor._saved
@@ -248,7 +286,7 @@ class _TaskRun:
             raise InvariantError(f"{view} has no query")
         shelf = self._executor._shelves.of(query.conf, texts=True)
         tables = self._tables.on(shelf)
-        register_functions(shelf.session, self._executor._world.functions.values())
+        register_functions(shelf.session, self._executor._called(query))
         for source in query.sources:
             shelf.alias(source, tables.rows(source, "after"))
         frame = query_frame(shelf.session, query.sql, query.views, self._clock(query))

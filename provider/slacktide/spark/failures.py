@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -15,9 +15,13 @@ from slacktide.errors import (
     ExecutionError,
     SlacktideError,
     SourceError,
+    StorageError,
     UnsupportedQueryError,
 )
+from slacktide.spark.python_failures import of_python
 from slacktide.spark.reaching import store_failure
+from slacktide.store.objects import MAKE_ROOM, is_disk_full
+from slacktide.store.record import FunctionRecord
 
 _MARK = "SLACKTIDE_"
 _NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
@@ -46,17 +50,27 @@ _DATA = (
 )
 
 
+_OVERFLOWS = (
+    "ARITHMETIC_OVERFLOW",
+    "BINARY_ARITHMETIC_OVERFLOW",
+    "CAST_OVERFLOW",
+    "NUMERIC_VALUE_OUT_OF_RANGE",
+)
+
+
 @contextmanager
-def translated(what: str) -> Iterator[None]:
+def translated(what: str, functions: Sequence[FunctionRecord] = ()) -> Iterator[None]:
     """Raise what Spark raises inside as an error of ours.
 
     Args:
         what: the object that the work is for, as "view revenue".
+        functions: of the user, that the work may call.
 
     Raises:
+        FunctionError: a function of the user raised, or is not where Spark's workers run.
+        StorageError: a disk is full, or an object store cannot be reached.
         SourceError: a file cannot be read as declared.
         DamagedFileError: a file of the workspace cannot be read.
-        StorageError: an object store cannot be reached.
         SetupError: Spark has no connector for it, or is refused.
         DataError: rows contradict the declared history, or fail in the query.
         UnsupportedQueryError: Spark does not accept the program.
@@ -67,7 +81,7 @@ def translated(what: str) -> Iterator[None]:
     except SlacktideError:
         raise
     except (PySparkException, Py4JJavaError) as failure:
-        raise _translate(what, failure) from failure
+        raise _translate(what, failure, functions) from failure
     except Py4JError as failure:
         raise ExecutionError(
             f"{what}: the connection to Spark failed: {first_line(failure)}",
@@ -75,8 +89,27 @@ def translated(what: str) -> Iterator[None]:
         ) from failure
 
 
-def _translate(what: str, failure: PySparkException | Py4JJavaError) -> SlacktideError:
+def is_overflow(error: SlacktideError) -> bool:
+    """Whether an error stands for an overflow in Spark."""
+    failure = error.__cause__
+    if not isinstance(failure, PySparkException | Py4JJavaError):
+        return False
+    return _condition(failure).startswith(_OVERFLOWS) or f"{_MARK}OVERFLOW" in str(failure)
+
+
+def _translate(
+    what: str, failure: PySparkException | Py4JJavaError, functions: Sequence[FunctionRecord]
+) -> SlacktideError:
     text = str(failure)
+    if is_disk_full(text):
+        return StorageError(
+            f"{what}: no space is left on a disk that Spark writes to, that of the workspace or a "
+            "local one of Spark",
+            hint=MAKE_ROOM,
+        )
+    python = of_python(what, text, functions)
+    if python is not None:
+        return python
     condition = _condition(failure)
     if not condition or condition.startswith(_FILES):
         store = store_failure(what, _whole(failure), first_line(failure))

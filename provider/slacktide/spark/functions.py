@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
-from importlib import import_module
+from importlib import import_module, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,21 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 KINDS = ("python", "pandas")
+_NAMED_BY_VALUE = re.compile(r"\bidentifier\s*\(", re.IGNORECASE)
+
+
+def is_builtin(name: str) -> bool:
+    """Whether Spark has a function of its own by a name, as of the version that is locked."""
+    listed = resources.files("slacktide.spark").joinpath("builtins.txt").read_text(encoding="utf-8")
+    return name.casefold() in listed.split()
+
+
+def called(functions: Iterable[FunctionRecord], texts: Iterable[str]) -> list[FunctionRecord]:
+    """The functions that texts may call: one that is not installed fails no other view."""
+    text = "\n".join(texts)
+    if _NAMED_BY_VALUE.search(text):
+        return list(functions)
+    return [f for f in functions if re.search(rf"\b{f.name}\b", text, re.IGNORECASE)]
 
 
 def register_functions(session: SparkSession, functions: Iterable[FunctionRecord]) -> None:

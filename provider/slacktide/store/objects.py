@@ -29,6 +29,11 @@ _REMOTE_READERS: Final = 16
 _ATTEMPT: Final = 3
 """How deep the directory of an attempt lies: ``views/<name>/<attempt>``."""
 _T = TypeVar("_T")
+MAKE_ROOM: Final = (
+    "make room there, then repeat the call: nothing is committed and the last answers stay; "
+    "'slacktide gc' removes what nobody needs"
+)
+_FULL: Final = ("No space left on device", "Disk quota exceeded")
 _FOREIGN: Final = (failure.BaseError, ValueError, OSError)
 
 
@@ -223,6 +228,11 @@ def _is_denied(path: Path) -> bool:
     return not os.access(path, os.R_OK | os.W_OK, effective_ids=True)
 
 
+def is_disk_full(text: str) -> bool:
+    """Whether what a system says of a failure is that a disk, or a share of it, is full."""
+    return any(sign in text for sign in _FULL)
+
+
 def _translate(error: Exception, where: str, *, denied: bool) -> SlacktideError:
     fact = next(iter(str(error).splitlines()), type(error).__name__)
     if denied or isinstance(error, failure.PermissionDeniedError | PermissionError):
@@ -241,6 +251,8 @@ def _translate(error: Exception, where: str, *, denied: bool) -> SlacktideError:
         return WorkspaceError(
             f"{where} cannot be used: {fact}", hint="choose another address for the workspace"
         )
+    if is_disk_full(fact):
+        return StorageError(f"no space is left at {where}", hint=MAKE_ROOM)
     return StorageError(
         f"the store failed at {where}: {fact}", hint="the same call may succeed when repeated"
     )

@@ -123,6 +123,15 @@ def test_functions(shop: Program) -> None:
     assert shop("function", "list", "--json").document == {"functions": {}}
 
 
+@pytest.mark.parametrize("name", ["abs", "SUM", "Count_If", "from_json"])
+def test_functions_of_spark_keep_their_names(shop: Program, name: str) -> None:
+    added = shop("function", "add", name, "shop.functions:score", "--returns", "double")
+    assert added.code == 2
+    assert f"function name {name!r} is that of a function of Spark" in added.err
+    assert "choose another name" in added.err
+    assert shop("function", "list", "--json").document == {"functions": {}}
+
+
 def test_plan_is_written_to_a_file(shop: Program, tmp_path: Path) -> None:
     out = tmp_path / "plan.json"
     printed = shop("plan", "--out", str(out), "--json").document

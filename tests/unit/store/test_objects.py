@@ -16,6 +16,7 @@ from slacktide.errors import (
     WorkspaceMissingError,
 )
 from slacktide.store import Objects, connect, parse_address
+from slacktide.store.objects import _translate
 
 NAMES = ["plain", "a b.txt", "p%20q", "day=2026-01-01/é#x.parquet", 'q"?*[x]{y}~|^`']
 
@@ -139,3 +140,11 @@ def test_directories_of_an_attempt_go_with_their_last_file(tmp_path: Path) -> No
     assert [path.name for path in (tmp_path / "views/v").iterdir()] == ["other"]
     objects.delete(["views/v/other/base/a"])
     assert list((tmp_path / "views/v").iterdir()) == []
+
+
+@pytest.mark.parametrize("sign", ["No space left on device (os error 28)", "Disk quota exceeded"])
+def test_a_full_disk_is_told_from_other_failures(sign: str) -> None:
+    told = _translate(OSError(f"Unable to copy data: {sign}"), "/w/log/1", denied=False)
+    assert type(told) is StorageError
+    assert told.message == "no space is left at /w/log/1"
+    assert "make room" in told.hint
