@@ -1,0 +1,211 @@
+"""Chains that grow are compacted: answers, time travel and changes stay what they were."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from slacktide.engine.workspace import Workspace
+from slacktide.optimizer.compaction import Prices
+from slacktide.store.naming import segments
+from slacktide.store.record import Chain
+from tests.harness.lab import Lab, Row
+
+pytestmark = pytest.mark.spark
+
+NEVER = Prices(file=0, read=0)
+ALWAYS = Prices(job=0, write=0)
+DDL = "k INT, g STRING, v INT, x DOUBLE"
+VIEWS = {
+    "rows": "SELECT k, g, v FROM t WHERE v > 0",
+    "summed": "SELECT g, count(*) AS n, sum(v) AS s FROM t GROUP BY g",
+    "total": "SELECT count(*) AS n, sum(v) AS s FROM t",
+    "largest": "SELECT g, max(v) AS m, min(x) AS x FROM t GROUP BY g",
+    "ranked": "SELECT k, g, row_number() OVER (PARTITION BY g ORDER BY v DESC, k) AS r FROM t",
+    "paired": "SELECT t.k, u.name FROM t LEFT JOIN u ON t.g = u.g WHERE t.x > 1.5 OR t.v > 3",
+}
+
+
+def row(key: int, run: int) -> Row:
+    return key, f"g{key % 4}", key + run, float("nan") if key % 5 == 0 else key / 2
+
+
+def world_of(lab: Lab) -> dict[str, Chain]:
+    return dict(lab.ws._store.world().chains)
+
+
+def stored(lab: Lab) -> dict[str, Counter]:
+    """The rows of all states and answers as Parquet holds them, added up."""
+    return {
+        name: contents(lab, chain)
+        for name, chain in world_of(lab).items()
+        if name.startswith(("states/", "views/"))
+    }
+
+
+def contents(lab: Lab, chain: Chain) -> Counter:
+    """A bag as counts of rows, a state as sums of partials by key."""
+    found: Counter = Counter()
+    root = Path(lab.ws.root)
+    for piece in segments(chain):
+        for file in piece.files:
+            table = pq.read_table(root / file.path)
+            rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+            names = table.column_names
+            for values in rows:
+                if names[-1] == "__m":
+                    found[tuple(map(repr, values[:-1]))] += values[-1]
+                else:
+                    for place, value in enumerate(values):
+                        if isinstance(value, str):
+                            continue
+                        found[(repr(values[0]), place)] += value
+    return Counter({key: count for key, count in found.items() if count})
+
+
+def grown(spark, root: Path, prices: Prices) -> Lab:
+    """Eight runs in which rows come, change and go, groups among them."""
+    root.mkdir()
+    lab = Lab(spark, root)
+    lab.ws = Workspace(lab.ws._store, lab.clock, prices=prices)
+    lab.source("t", DDL, *(row(key, 0) for key in range(40)), key=["k"])
+    lab.source("u", "g STRING, name STRING", ("g0", "zero"), ("g1", "one"))
+    for name, sql in VIEWS.items():
+        lab.view(name, sql)
+    lab.refresh()
+    for run in range(1, 8):
+        kept = {old[0]: old for old in lab.rows["t"]}
+        lab.land(
+            "t",
+            insert=[row(100 + run, run), (200 + run, "gone" if run % 2 else "late", run, None)],
+            delete=[old for old in lab.rows["t"] if old[1] == "gone" or old[0] == run + 20],
+            update=[(kept[key], row(key, run)) for key in (run, run + 1)],
+        )
+        if run % 3 == 0:
+            lab.land("u", insert=[(f"g{run % 4}", f"again {run}")])
+        report = lab.refresh()
+        assert {view.method for view in report.views.values()} == {"incremental"}
+        assert not any(done.error for done in report.compactions.values())
+    return lab
+
+
+@pytest.fixture(scope="module")
+def apart(spark, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    """A workspace in which nothing was ever compacted."""
+    return grown(spark, tmp_path_factory.mktemp("apart") / "lab", NEVER)
+
+
+@pytest.fixture(scope="module")
+def merged(spark, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    """Its twin, in which all was compacted that could be, in every run."""
+    return grown(spark, tmp_path_factory.mktemp("merged") / "lab", ALWAYS)
+
+
+def test_answers_and_states_are_the_same(apart: Lab, merged: Lab) -> None:
+    assert stored(merged) == stored(apart)
+    for lab in (apart, merged):
+        lab.verified()
+    for view in VIEWS:
+        assert merged.bag(view) == apart.bag(view), view
+
+
+def test_chains_are_short_where_they_were_long(apart: Lab, merged: Lab) -> None:
+    long, short = world_of(apart), world_of(merged)
+    assert not apart.ws.history()[-1].compactions
+    for name, chain in long.items():
+        if name.startswith(("states/", "views/")):
+            assert len(chain.segments) > len(short[name].segments), name
+            assert len(short[name].segments) <= 2, name
+    assert len(long["sources/t"].segments) == 0
+    assert len(short["sources/t"].segments) >= 1
+
+
+def test_every_run_can_be_read_and_every_change(apart: Lab, merged: Lab) -> None:
+    runs = range(1, len(apart.ws.history()) + 1)
+    for view in ("rows", "ranked"):
+        for run in runs:
+            assert merged.bag(view, run=run) == apart.bag(view, run=run), (view, run)
+        assert merged.changes(view, 0) == apart.changes(view, 0)
+        assert merged.changes(view, 3, 5) == apart.changes(view, 3, 5)
+
+
+def test_an_emptied_group_leaves_no_trace(merged: Lab, tmp_path: Path) -> None:
+    for name, chain in world_of(merged).items():
+        base = chain.base
+        if base is None or not name.startswith("states/") or base.runs == 1:
+            continue
+        texts = [
+            column
+            for file in base.files
+            for column in pq.read_table(Path(merged.ws.root) / file.path)["c0"].to_pylist()
+        ]
+        assert "gone" not in texts[:-1], name
+    reports = merged.ws.history()[-3:]
+    done = [one for report in reports for one in report.compactions.values()]
+    assert done
+    assert all(one.reason.startswith("COMPACTION(") for one in done)
+    assert all(one.actual["jobs"] >= 1 for one in done)
+    assert any(one.rows[1] is not None and one.rows[1] < one.rows[0] for one in done)
+
+
+def test_old_pieces_are_garbage_and_the_rest_is_not(merged: Lab) -> None:
+    before = {view: merged.bag(view) for view in VIEWS}
+    merged.ws.gc()
+    named = {
+        file.path
+        for chain in world_of(merged).values()
+        for s in segments(chain)
+        for file in s.files
+    }
+    assert all((Path(merged.ws.root) / path).is_file() for path in named)
+    assert {view: merged.bag(view) for view in VIEWS} == before
+    assert merged.bag("rows", run=3)
+
+
+def test_a_view_that_lags_behind_a_compacted_state_is_rebuilt(lab: Lab) -> None:
+    lab.ws = Workspace(lab.ws._store, lab.clock, prices=ALWAYS)
+    lab.source("t", DDL, *(row(key, 0) for key in range(20)), key=["k"])
+    lab.source("u", "g STRING, name STRING", ("g0", "zero"))
+    sql = "SELECT g, sum(v) AS s FROM t GROUP BY g"
+    lab.view("one", sql, policy="auto")
+    lab.view("two", f"{sql} HAVING sum(v) > 3", policy="auto")
+    lab.view("pairs", "SELECT t.k, u.name FROM t JOIN u ON t.g = u.g", policy="auto")
+    lab.refresh()
+    lab.ws.pause_view("two")
+    lab.ws.pause_view("pairs")
+    lab.view("other", "SELECT t.v, u.name FROM t JOIN u ON t.g = u.g", policy="auto")
+    for run in range(1, 6):
+        lab.land("t", insert=[row(100 + run, run)])
+        lab.land("u", insert=[("g1", f"name {run}")])
+        lab.refresh()
+    assert all(s.runs > 1 for s in world_of(lab)["sources/u"].segments[:1])
+    for name in ("two", "pairs"):
+        lab.ws.pause_view(name, paused=False)
+    lab.land("t", insert=[row(300, 1)])
+    report = lab.refresh()
+    assert report.views["one"].reasons == ("STATE_MISSING",) or report.views["two"].method == "full"
+    assert report.views["two"].reasons[0].startswith("STATE_MISSING")
+    assert report.views["pairs"].reasons[0].startswith("STATE_MISSING(rows of")
+    lab.verified()
+
+
+def test_the_plan_says_what_it_merges_and_why(lab: Lab) -> None:
+    lab.ws = Workspace(lab.ws._store, lab.clock, prices=ALWAYS)
+    lab.source("t", DDL, *(row(key, 0) for key in range(20)))
+    lab.view("summed", VIEWS["summed"])
+    for run in range(3):
+        lab.land("t", insert=[row(100 + run, run)])
+        lab.refresh()
+    lab.land("t", insert=[row(103, 3)])
+    plan = lab.ws.plan()
+    assert {one.chain.partition("/")[0] for one in plan.compactions} == {"states", "views"}
+    text = lab.ws.explain(plan).text
+    assert "compacts views/summed" in text
+    assert "because the pieces of the chain have cost more to read" in text
+    assert "merge from=0" in text
+    report = lab.ws.refresh(lab.spark, plan.plan_id)
+    assert set(report.compactions) == {one.chain for one in plan.compactions}
+    lab.verified()
