@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slacktide.engine.reports import CompactionReport
@@ -16,8 +16,8 @@ from slacktide.program.operator import Operator
 from slacktide.spark.task import Outcome, Task
 from slacktide.store import requirement as q
 from slacktide.store import update as u
-from slacktide.store.naming import segments
-from slacktide.store.record import Chain, Segment
+from slacktide.store.naming import segments, with_merged
+from slacktide.store.record import Chain
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -161,18 +161,3 @@ def compacted_requirements(world: World, done: Sequence[Compacted]) -> Iterator[
     """That nobody has written to what was compacted."""
     for one in done:
         yield q.ChainIs(one.plan.chain, world.chains[one.plan.chain].token)
-
-
-def with_merged(chain: Chain, first: int, merged: Segment) -> Chain:
-    """A chain whose pieces from one on are one piece, which stands where the newest of them stood."""
-    pieces = list(segments(chain))
-    newest = pieces[-1]
-    piece = replace(
-        merged,
-        run=newest.run,
-        versions=newest.versions,
-        runs=sum(piece.runs for piece in pieces[first:]),
-    )
-    if first == 0:
-        return replace(chain, base=piece, segments=())
-    return replace(chain, base=pieces[0], segments=(*pieces[1:first], piece))

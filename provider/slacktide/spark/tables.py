@@ -190,7 +190,7 @@ class Tables:
             return self._nothing([*fields, ("__run", "BIGINT")])
         self._name(chain, paths)
         schema = ", ".join(f"{name} {kind}" for name, kind in fields)
-        frame = self._shelf.session.read.schema(schema).parquet(*paths)
+        frame = self._shelf.frame(schema, paths)
         attempt = "element_at(split(_metadata.file_path, '/'), -3)"
         table = self._shelf.register(frame.selectExpr("*", f"{attempt} AS {_FILE}"))
         runs = ", ".join(

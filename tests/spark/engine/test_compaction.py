@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from slacktide.engine.workspace import Workspace
+from slacktide.errors import CommitConflictError
 from slacktide.optimizer.compaction import Prices
+from slacktide.store.address import parse_address
 from slacktide.store.naming import segments
+from slacktide.store.objects import connect
 from slacktide.store.record import Chain
+from slacktide.store.store import Store
 from tests.harness.lab import Lab, Row
+from tests.harness.objects import FaultyObjects, Killed
 
 pytestmark = pytest.mark.spark
 
@@ -209,3 +215,84 @@ def test_the_plan_says_what_it_merges_and_why(lab: Lab) -> None:
     report = lab.ws.refresh(lab.spark, plan.plan_id)
     assert set(report.compactions) == {one.chain for one in plan.compactions}
     lab.verified()
+
+
+SHARED = "SELECT g, sum(v) AS s FROM t GROUP BY g"
+
+
+def due(lab: Lab) -> None:
+    """A workspace in which the next run has chains to compact, and changes to take in."""
+    lab.ws = Workspace(lab.ws._store, lab.clock, prices=ALWAYS)
+    lab.source("t", DDL, *(row(key, 0) for key in range(20)))
+    lab.view("one", SHARED)
+    lab.view("two", f"{SHARED} HAVING sum(v) > 3")
+    lab.refresh()
+    for run in range(2):
+        lab.land("t", insert=[row(100 + run, run)])
+        lab.refresh()
+    lab.land("t", insert=[row(200, 2)])
+
+
+def another(lab: Lab, hook: Callable[[str, str], None]) -> Workspace:
+    """The workspace as another process has it, which stops for a hook before each call."""
+    objects = FaultyObjects(connect(parse_address(lab.ws.root)), hook=hook)
+    store = Store.open(lab.ws.root, clock=lab.clock, objects=objects)
+    return Workspace(store, lab.clock, prices=ALWAYS)
+
+
+@pytest.mark.parametrize("where", ["merged", "log"])
+def test_a_run_that_dies_while_it_compacts_leaves_nothing_but_garbage(lab: Lab, where: str) -> None:
+    due(lab)
+    plan = lab.ws.plan()
+    assert len(plan.compactions) == 3
+    before, world = lab.bag("one"), lab.ws._store.world()
+
+    def hook(name: str, key: str) -> None:
+        if name.startswith("put") and where in key:
+            raise Killed
+
+    with pytest.raises(Killed):
+        another(lab, hook).refresh(lab.spark, plan.plan_id)
+    assert lab.ws._store.world() == world
+    assert lab.bag("one") == before
+    assert len(lab.ws.refresh(lab.spark, plan.plan_id).compactions) == 3
+    lab.verified()
+
+
+def test_another_run_on_the_old_chain_is_refused_and_done_again(lab: Lab) -> None:
+    due(lab)
+    plan = lab.ws.plan(["two"])
+    done: list[str] = []
+
+    def hook(name: str, key: str) -> None:
+        if name == "put" and not done:
+            done.append(key)
+            assert "views/one" in lab.ws.refresh(lab.spark, views=["one"]).compactions
+
+    late = another(lab, hook)
+    with pytest.raises(CommitConflictError):
+        late.refresh(lab.spark, plan.plan_id)
+    assert late.refresh(lab.spark, plan.plan_id).views["two"].reasons[-1].startswith("STALE_PLAN")
+    lab.verified()
+
+
+def test_a_reader_of_the_old_chain_reads_on(lab: Lab) -> None:
+    due(lab)
+    before = lab.bag("one")
+    frame = lab.ws.read(lab.spark, "one")
+    assert "views/one" in lab.refresh().compactions
+    lab.ws.gc()
+    assert Counter(tuple(row) for row in frame.collect()) == before
+    assert lab.bag("one") != before
+
+
+def test_a_damaged_answer_is_told_and_left_as_it_is(lab: Lab) -> None:
+    due(lab)
+    chain = world_of(lab)["views/one"]
+    (Path(lab.ws.root) / chain.segments[-1].files[0].path).write_bytes(b"")
+    report = lab.refresh()
+    error = report.compactions["views/one"].error
+    assert error is not None
+    assert "cannot be read" in error["message"]
+    assert report.views["one"].method == "incremental"
+    assert report.compactions["views/two"].error is None
