@@ -11,9 +11,8 @@ follows the change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, Final, cast
 
 from slacktide.common import serde
@@ -70,20 +69,22 @@ class Balance:
         return self.rent - self.price
 
 
-def balance(pieces: Sequence[Piece], first: int, prices: Prices = PRICES) -> Balance:
-    """Weigh the pieces from `first` on, 0 being the base.
+def balances(pieces: Sequence[Piece], prices: Prices = PRICES) -> Iterator[Balance]:
+    """Weigh the pieces from each one on, from the newest back to the first, which is the base.
 
     A piece is read in every run after its own, the one that is planned included. The oldest would be
     read anyway. Rows of segments fall away on a base, as they mostly are newer values of its rows.
     """
-    merged = pieces[first:]
-    newer = [0, *accumulate(piece.runs for piece in reversed(merged))][:-1]
-    rent = sum(
-        (age + 1) * (prices.file * piece.files + (0 if first else prices.read * piece.bytes))
-        for age, piece in zip(newer, reversed(merged[1:]), strict=False)
-    )
-    files, size = sum(p.files for p in merged), sum(p.bytes for p in merged)
-    return Balance(first, rent, prices.job + prices.file * files + prices.write * size)
+    age, files, size = 1, 0, 0
+    opened = scanned = 0.0
+    for first in reversed(range(len(pieces))):
+        piece = pieces[first]
+        files, size = files + piece.files, size + piece.bytes
+        price = prices.job + prices.file * files + prices.write * size
+        yield Balance(first, opened if first else opened + scanned, price)
+        opened += age * prices.file * piece.files
+        scanned += age * prices.read * piece.bytes
+        age += piece.runs
 
 
 def best(
@@ -98,14 +99,16 @@ def best(
     """
     on_base = sum(piece.bytes for piece in pieces[1:])
     is_ripe = with_base and on_base >= BASE_SHARE * pieces[0].bytes
-    starts = range(0 if is_ripe else 1, len(pieces) - 1)
-    ways = [balance(pieces, first, prices) for first in starts]
-    return max((way for way in ways if way.gain >= 0), key=lambda way: way.gain, default=None)
+    several = range(0 if is_ripe else 1, len(pieces) - 1)
+    earned = [way for way in balances(pieces, prices) if way.first in several and way.gain >= 0]
+    return max(earned, key=lambda way: way.gain, default=None)
 
 
 def is_earned(pieces: Sequence[Piece], prices: Prices = PRICES) -> bool:
     """Whether pieces that lie on something else, as landed files on a mirror, are written as one."""
-    return len(pieces) > 1 and balance([Piece(0, 0, 0), *pieces], 1, prices).gain >= 0
+    below = Piece(files=0, rows=0, bytes=0)
+    ways = balances([below, *pieces], prices) if len(pieces) > 1 else ()
+    return any(way.first == 1 and way.gain >= 0 for way in ways)
 
 
 @dataclass(frozen=True, slots=True)

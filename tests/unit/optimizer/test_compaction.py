@@ -15,7 +15,7 @@ from slacktide.optimizer.compaction import (
     Compaction,
     Piece,
     Prices,
-    balance,
+    balances,
     best,
     compaction,
     is_earned,
@@ -104,7 +104,19 @@ def test_what_was_read_for_long_has_earned_more() -> None:
     old = [LARGE, SMALL, SMALL, replace(SMALL, runs=100)]
     assert best(young) is None
     assert best(old) is not None
-    assert balance(old, 1).rent > balance(young, 1).rent
+    rents = [way.rent for way in balances(old)], [way.rent for way in balances(young)]
+    assert all(then >= now for then, now in zip(*rents, strict=True))
+
+
+def test_rent_and_price_by_hand() -> None:
+    prices = Prices(file=1, read=0.5, job=100, write=0.1)
+    base, first, second = Piece(4, 9, 1000), Piece(2, 9, 10, runs=3), Piece(1, 9, 20)
+    found = {way.first: (way.rent, way.price) for way in balances([base, first, second], prices)}
+    assert found == {
+        2: (0, 100 + 1 + 2),
+        1: (1, 100 + 3 + 3),
+        0: (1 + 2 * 2 + 0.5 * (20 + 2 * 10), 100 + 7 + 103),
+    }
 
 
 def test_segments_without_files_cost_nothing_to_read() -> None:
