@@ -26,6 +26,7 @@ def make_plan(
     now: str,
     views: Sequence[str] | None = None,
     register: Sequence[Registration] = (),
+    notices: Sequence[str] = (),
     prices: Prices = PRICES,
 ) -> Plan:
     """Plan one run.
@@ -35,6 +36,7 @@ def make_plan(
         now: the instant of the run.
         views: names of the views to refresh; None for all that are not paused.
         register: views that the run creates.
+        notices: in words, what is declared otherwise than the workspace has it.
         prices: of reading and writing, by which chains are compacted.
 
     Raises:
@@ -51,6 +53,7 @@ def make_plan(
         mirrors=mirrors,
         register=tuple(register),
         versions=ends,
+        notices=tuple(notices),
         feeds=feeds,
         compactions=compactions_due(world, plans, feeds, prices),
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import Clock, isoformat, system_clock
@@ -198,14 +198,8 @@ class Workspace:
         declared = declare(self._catalogue, self._store.world(), declarations or {})
         self.discover()
         instant = isoformat(now or event or self._clock())
-        plan = make_plan(
-            self._store.world(),
-            now=instant,
-            views=views,
-            register=declared.register,
-            prices=self._prices,
-        )
-        plan = replace(plan, notices=declared.notices)
+        planner = partial(make_plan, now=instant, views=views, prices=self._prices)
+        plan = planner(self._store.world(), register=declared.register, notices=declared.notices)
         self._store.put_plan(plan.plan_id, plan.to_dict())
         return plan
 
