@@ -30,3 +30,15 @@ def test_all_tpch_views_held_at_full_length() -> None:
             and not any(name in step["empty"] for step in done)
         ]
         assert len(lively) >= 20
+
+
+def test_refreshes_stay_as_cheap_after_two_hundred_small_runs() -> None:
+    """Counts, not times: the dearest of the last fifty runs against the dearest of fifty early ones."""
+    compacted, never = found("long_chains")["compacted"], found("long_chains")["never"]
+    assert len(compacted) >= 200
+    for count in ("jobs", "files", "rows", "pieces"):
+        early = max(run[count] for run in compacted[20:70])
+        late = max(run[count] for run in compacted[-50:])
+        assert late <= 1.2 * early, count
+    assert never[-1]["files"] > 4 * max(run["files"] for run in compacted[-50:])
+    assert max(run["pieces"] for run in compacted) <= 40
