@@ -1,10 +1,10 @@
 """Compaction: when the pieces of a chain are written anew as fewer, and how.
 
 A chain is a base and signed segments, and whoever reads it opens every file of them. Writing the
-newest pieces as one has a price that grows with their bytes; reading them apart has a rent, paid in
+newest pieces as one has a price that grows with their size; reading them apart has a rent, paid in
 every run. As many runs are expected to come as have come since, so that the moment to compact is when
 the rent that was paid reaches the price: that costs at most twice what the best plan would that knew
-the future. Small pieces are merged often and large ones seldom, as their bytes must be earned first;
+the future. Small pieces are merged often and large ones seldom, as their rows must be earned first;
 the base is left alone until what lies on it is a share of it as well, so that what compaction costs
 follows the change.
 """
@@ -29,19 +29,21 @@ class Prices:
 
     Attributes:
         file: to open and read one more small file in a scan.
-        read: per byte that a scan reads.
+        read: per row that a scan reads.
         job: to write a piece at all.
-        write: per byte that is read, grouped, sorted and written.
+        write: per row that is read, grouped, sorted and written.
+        write_byte: the same per byte; the dearer of the two counts.
     """
 
-    file: float = 0.0025
-    read: float = 20e-9
+    file: float = 2.5e-3
+    read: float = 0.3e-6
     job: float = 0.15
-    write: float = 120e-9
+    write: float = 1.5e-6
+    write_byte: float = 120e-9
 
 
 BASE_SHARE: Final = 0.2
-"""What the segments must be of their base, in bytes, before it is written anew."""
+"""What the segments must be of their base, in rows, before it is written anew."""
 PRICES: Final = Prices()
 
 
@@ -75,15 +77,16 @@ def balances(pieces: Sequence[Piece], prices: Prices = PRICES) -> Iterator[Balan
     A piece is read in every run after its own, the one that is planned included. The oldest would be
     read anyway. Rows of segments fall away on a base, as they mostly are newer values of its rows.
     """
-    age, files, size = 1, 0, 0
+    age, files, rows, size = 1, 0, 0, 0
     opened = scanned = 0.0
     for first in reversed(range(len(pieces))):
         piece = pieces[first]
-        files, size = files + piece.files, size + piece.bytes
-        price = prices.job + prices.file * files + prices.write * size
+        files, rows, size = files + piece.files, rows + piece.rows, size + piece.bytes
+        written = max(prices.write * rows, prices.write_byte * size)
+        price = prices.job + prices.file * files + written
         yield Balance(first, opened if first else opened + scanned, price)
         opened += age * prices.file * piece.files
-        scanned += age * prices.read * piece.bytes
+        scanned += age * prices.read * piece.rows
         age += piece.runs
 
 
@@ -97,8 +100,8 @@ def best(
         with_base: whether the base is of the same form as the segments.
         prices: of reading and writing.
     """
-    on_base = sum(piece.bytes for piece in pieces[1:])
-    is_ripe = with_base and on_base >= BASE_SHARE * pieces[0].bytes
+    on_base = sum(piece.rows for piece in pieces[1:])
+    is_ripe = with_base and on_base >= BASE_SHARE * pieces[0].rows
     several = range(0 if is_ripe else 1, len(pieces) - 1)
     earned = [way for way in balances(pieces, prices) if way.first in several and way.gain >= 0]
     return max(earned, key=lambda way: way.gain, default=None)

@@ -23,7 +23,7 @@ from tests.harness.objects import FaultyObjects, Killed
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 NEVER = Prices(file=0, read=0)
-ALWAYS = Prices(job=0, write=0)
+ALWAYS = Prices(job=0, write=0, write_byte=0)
 DDL = "k INT, g STRING, v INT, x DOUBLE"
 SHARED = "SELECT g, sum(v) AS s FROM t GROUP BY g"
 VIEWS = {

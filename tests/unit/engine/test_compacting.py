@@ -25,7 +25,7 @@ from tests.harness.objects import arrival
 
 COLUMNS = (sc.Column(1, "k", "INT", nullable=True),)
 CHANGE = o.Consolidate(o.ReadChanges("t", COLUMNS))
-EAGER = Prices(job=0, write=0)
+EAGER = Prices(job=0, write=0, write_byte=0)
 DEFINITION = ReadView(relation=None, outputs=COLUMNS, sources=("t",)).to_dict()
 SCHEMA = ({"name": "k", "type": "INT", "nullable": True},)
 

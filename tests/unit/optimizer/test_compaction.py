@@ -82,11 +82,11 @@ def test_a_small_base_is_merged_too() -> None:
 
 
 def test_a_base_waits_for_its_share() -> None:
-    base = Piece(1, 1_000, int(20 * SIZE / BASE_SHARE) + 1)
+    base = Piece(1, int(20 * SMALL.rows / BASE_SHARE) + 1, SIZE)
     below = best([base, *[SMALL] * 20])
     assert below is not None
     assert below.first == 1
-    at = best([replace(base, bytes=base.bytes - 1), *[SMALL] * 20])
+    at = best([replace(base, rows=base.rows - 1), *[SMALL] * 20])
     assert at is not None
     assert at.first == 0
 
@@ -109,12 +109,12 @@ def test_what_was_read_for_long_has_earned_more() -> None:
 
 
 def test_rent_and_price_by_hand() -> None:
-    prices = Prices(file=1, read=0.5, job=100, write=0.1)
-    base, first, second = Piece(4, 9, 1000), Piece(2, 9, 10, runs=3), Piece(1, 9, 20)
+    prices = Prices(file=1, read=0.5, job=100, write=0.1, write_byte=1)
+    base, first, second = Piece(4, 1000, 9), Piece(2, 10, 9, runs=3), Piece(1, 20, 1)
     found = {way.first: (way.rent, way.price) for way in balances([base, first, second], prices)}
     assert found == {
         2: (0, 100 + 1 + 2),
-        1: (1, 100 + 3 + 3),
+        1: (1, 100 + 3 + 10),
         0: (1 + 2 * 2 + 0.5 * (20 + 2 * 10), 100 + 7 + 103),
     }
 
@@ -133,7 +133,7 @@ def test_the_chain_stays_short_and_the_base_unread_however_many_runs(runs: int) 
 
 
 def test_rewriting_the_base_follows_the_change() -> None:
-    base, segment = Piece(4, 100_000, 10_000_000), Piece(1, 1_000, 100_000)
+    base, segment = Piece(4, 100_000, 1_000_000), Piece(1, 1_000, 100_000)
     pieces, rewritten, most = grown(base, segment, 1_000)
     assert pieces[0].bytes > base.bytes
     assert most <= 60
@@ -143,7 +143,7 @@ def test_rewriting_the_base_follows_the_change() -> None:
 def test_prices_decide() -> None:
     pieces = [LARGE, *[SMALL] * 10]
     assert best(pieces, prices=Prices(file=0)) is None
-    assert best(pieces, prices=Prices(job=0, write=0)) is not None
+    assert best(pieces, prices=Prices(job=0, write=0, write_byte=0)) is not None
 
 
 def test_a_base_of_another_form_is_never_merged() -> None:
@@ -195,3 +195,4 @@ def test_a_state_must_say_what_its_keys_are() -> None:
 def test_the_prices_are_those_that_were_measured() -> None:
     assert PRICES.job > PRICES.file > 0
     assert PRICES.write > PRICES.read > 0
+    assert PRICES.write_byte > 0
