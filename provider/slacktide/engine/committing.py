@@ -101,7 +101,8 @@ def _state_update(
     stored = world.chains.get(chain)
     last = stored.segments[-1] if stored is not None and stored.segments else None
     moved = any(isinstance(update, u.SetChain) and update.chain.id == chain for update in before)
-    if stored is None or last is None or is_base or moved or segment.files or last.files:
+    is_idle = chain.startswith("states/") and not (is_base or moved or segment.files)
+    if stored is None or last is None or last.files or not is_idle:
         return _chain_update(chain, segment, is_base, run)
     idle = replace(segment, run=run, runs=last.runs + 1)
     return u.SetChain(replace(stored, segments=(*stored.segments[:-1], idle)))
