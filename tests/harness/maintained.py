@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.compaction import extended, merge_program
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.program.operator import Program
 from slacktide.program.reference.operators import (
     Bag,
     Outcome,
@@ -24,9 +26,16 @@ VIEW = "v"
 
 
 class Maintained:
-    """The view of a case; every plan goes through its stored form before it is run."""
+    """The view of a case; every plan goes through its stored form before it is run.
 
-    def __init__(self, case: Case) -> None:
+    Args:
+        case: the view and its sources.
+        keep: how many of the oldest pieces of a chain are not compacted; the others of all chains
+            are, in every run. None for no compaction.
+    """
+
+    def __init__(self, case: Case, *, keep: int | None = None) -> None:
+        self._keep = keep
         self.relation: Rel = case.relation
         self.read = ReadView(
             relation=case.relation, outputs=case.relation.columns, sources=sources(case.relation)
@@ -57,11 +66,20 @@ class Maintained:
         if plan.program is not None:
             self.world.start, self.world.end = plan.start, plan.end
             outcome = run_program(plan.program, self.world)
+            merged = [run_program(program, self.world) for program in self._merges(plan)]
+            for compacted in merged:
+                self.world.merge(compacted)
             self.world.accept(outcome)
             for chain in outcome.saved:
                 self.states[chain] = dict(plan.end)
         self.versions = dict(plan.end)
         return outcome
+
+    def _merges(self, plan: ViewPlan) -> Iterator[Program]:
+        for chain, written in extended(plan).items():
+            pieces = len(self.world.starts.get(chain, ()))
+            if self._keep is not None and pieces > self._keep + 1:
+                yield merge_program(chain, self._keep, written)
 
     def refresh(self, policy: str = "auto", share: float = 0.0) -> ViewPlan:
         """Plan and run, and compare answer and published changes with batch evaluation."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from slacktide.algebra.relation import Columns, Rel
 from slacktide.program.operator import Moment
-from slacktide.program.reference.operators import Bag, Outcome, consolidate, expand
+from slacktide.program.reference.operators import Bag, Data, Outcome, consolidate, expand
 from slacktide.program.reference.relations import Rows, Table, evaluate
 
 
@@ -35,7 +35,11 @@ class MemorySource:
 
 @dataclass
 class MemoryWorld:
-    """Implements `slacktide.program.reference.operators.World`; `moment` is set before each run."""
+    """Implements `slacktide.program.reference.operators.World`; `moment` is set before each run.
+
+    Attributes:
+        starts: by chain, where in what is stored each piece begins.
+    """
 
     sources: Mapping[str, MemorySource]
     views: Mapping[str, Rel] = field(default_factory=dict)
@@ -44,6 +48,7 @@ class MemoryWorld:
     states: dict[str, Rows] = field(default_factory=dict)
     bags: dict[str, Bag] = field(default_factory=dict)
     answers: dict[str, Bag] = field(default_factory=dict)
+    starts: dict[str, list[int]] = field(default_factory=dict)
 
     def versions(self) -> dict[str, int]:
         return {name: source.version for name, source in self.sources.items()}
@@ -72,6 +77,10 @@ class MemoryWorld:
     def state(self, chain: str, columns: Columns) -> Rows:
         return list(self.states.get(chain, ()))
 
+    def pieces(self, chain: str, columns: Columns, first: int, *, is_bag: bool) -> Data:
+        stored = self.bag(chain, columns) if is_bag else self.state(chain, columns)
+        return stored[self.starts[chain][first] :]
+
     def answer(self, view: str) -> Bag:
         return list(self.answers.get(view, ()))
 
@@ -83,10 +92,26 @@ class MemoryWorld:
         for chain, saved in outcome.saved.items():
             store: dict = self.states if saved.is_state else self.bags
             before = [] if saved.is_base else store.get(chain, [])
+            self._begins(chain, before)
             store[chain] = [*before, *saved.data]
         for view, published in outcome.published.items():
             before = [] if published.is_base else self.answers.get(view, [])
+            self._begins(f"views/{view}", before)
             self.answers[view] = [*before, *published.data]
+
+    def _begins(self, chain: str, before: list) -> None:
+        self.starts[chain] = [*(self.starts.get(chain, []) if before else []), len(before)]
+
+    def merge(self, outcome: Outcome) -> None:
+        """Put what pieces were merged into in their place."""
+        for chain, merged in outcome.merged.items():
+            stores: tuple[dict, str] = (self.states if merged.is_state else self.bags, chain)
+            if chain.startswith("views/"):
+                stores = (self.answers, chain.removeprefix("views/"))
+            store, name = stores
+            starts = self.starts[chain]
+            store[name] = [*store[name][: starts[merged.first]], *merged.data]
+            del starts[merged.first + 1 :]
 
 
 def same_bag(left: Bag, right: Bag) -> bool:

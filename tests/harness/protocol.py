@@ -1,7 +1,7 @@
 """The commit protocol as a machine that a property test drives, over the real store.
 
-Writers refresh one view step by step; each of them may stop or die anywhere, and begins anew with
-the same plan. Meanwhile arrivals come, readers open the workspace, checkpoints are written and lost,
+Writers refresh one view step by step, and some compact its chains in the same commit; each of them
+may stop or die anywhere, and begins anew with the same plan. Meanwhile arrivals come, readers open the workspace, checkpoints are written and lost,
 time goes by and a collector collects, with others at work between any two of its own steps. The
 invariants are those of ``provider/docs/design/store.md``.
 
@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from slacktide.errors import CommitConflictError, StorageError
 from slacktide.store.checkpoint import Checkpoints
 from slacktide.store.entry import decode_entry
 from slacktide.store.garbage import FOLDERS, GRACE, collect
-from slacktide.store.naming import named, segments
+from slacktide.store.naming import named, segments, with_merged
 from tests.harness.objects import FaultyObjects, Killed, SetClock, StampedObjects, arrival, lost
 
 STATE, ANSWER, CHANGES = "states/s", "views/v", "changes/v"
@@ -55,12 +56,22 @@ class MoodyObjects(FaultyObjects):
 class Attempt:
     """One attempt of a refresh; `steps` does its work up to the next point of interruption."""
 
-    def __init__(self, machine: Protocol, plan_id: str, name: str, *, is_full: bool) -> None:
+    def __init__(
+        self,
+        machine: Protocol,
+        plan_id: str,
+        name: str,
+        *,
+        is_full: bool,
+        first: int | None = None,
+    ) -> None:
         self.plan_id = plan_id
         self.objects = MoodyObjects(machine.objects)
         self._store = machine.opened(self.objects)
         self.world = self._store.world()
         self.written: dict[str, s.Segment] = {}
+        self.merged: dict[str, s.Segment] = {}
+        self._first = first
         self.is_full = is_full or self.world.views["v"].versions is None
         self._name = name
         self._requirements = machine.requirements
@@ -70,6 +81,10 @@ class Attempt:
         for chain in (STATE, ANSWER, CHANGES):
             self._write(chain)
             yield "wrote"
+        for chain in (STATE, ANSWER):
+            if self._first is not None and not self.is_base(chain):
+                self._merge(chain, self._first)
+                yield "merged"
         while self.plan_id not in self._store.world().plans:
             run = self._store.world().next_run
             yield "about to commit"
@@ -90,12 +105,28 @@ class Attempt:
             self._name, (s.StoredFile(path, len(content)),), 1, 1, after
         )
 
+    def _merge(self, chain: str, first: int) -> None:
+        """Write the pieces of a chain from one on as one, where there are several."""
+        pieces = list(segments(self.world.chains[chain]))[first:]
+        if len(pieces) < 2:
+            return
+        read = [self._store.read_bytes(file.path) or b"" for s in pieces for file in s.files]
+        content = b" ".join((read[0].split()[0], read[-1].split()[1]))
+        path = f"{chain}/{self._name}/merged/part"
+        self._store.write_bytes(path, content)
+        self.merged[chain] = s.Segment(
+            self._name, (s.StoredFile(path, len(content)),), 1, 1, pieces[-1].versions
+        )
+
     def is_base(self, chain: str) -> bool:
         """Whether the attempt writes a chain anew."""
         return self.is_full and chain != CHANGES
 
     def _updates(self, run: int) -> list[s.Update]:
-        updates: list[s.Update] = []
+        updates: list[s.Update] = [
+            s.SetChain(with_merged(self.world.chains[chain], self._first or 0, merged))
+            for chain, merged in self.merged.items()
+        ]
         for chain, written in self.written.items():
             segment = replace(written, run=run)
             if self.is_base(chain):
@@ -114,7 +145,8 @@ class Attempt:
     @property
     def needs(self) -> set[str]:
         """The files that the attempt may read, or name when it commits."""
-        own = {file.path for segment in self.written.values() for file in segment.files}
+        written = [*self.written.values(), *self.merged.values()]
+        own = {file.path for segment in written for file in segment.files}
         return {*named(self.world), *own}
 
 
@@ -162,14 +194,19 @@ class Protocol(RuleBasedStateMachine):
 
     # -------------------------------------------------------------------- rules
 
-    @rule(who=st.integers(0, 1), is_full=st.booleans(), mood=st.sampled_from(MOODS))
-    def work(self, who: int, is_full: bool, mood: str) -> None:
-        """Let a writer do its next step."""
+    @rule(
+        who=st.integers(0, 1),
+        is_full=st.booleans(),
+        mood=st.sampled_from(MOODS),
+        first=st.none() | st.integers(0, 1),
+    )
+    def work(self, who: int, is_full: bool, mood: str, first: int | None = None) -> None:
+        """Let a writer do its next step; one that begins may compact chains from a piece on."""
         attempt = self.attempts[who]
         if attempt is None:
             self.count += 1
             name = f"attempt {self.count}"
-            self.attempts[who] = Attempt(self, self.plans[who], name, is_full=is_full)
+            self.attempts[who] = Attempt(self, self.plans[who], name, is_full=is_full, first=first)
             return
         attempt.objects.mood = mood
         try:
@@ -294,6 +331,10 @@ class Protocol(RuleBasedStateMachine):
             assert [start for start, _ in steps] == ends[:-1], f"{name} has a gap or an overlap"
             assert ends[-1] == versions["t"], f"{name} is not at the version of the view"
             assert versions["t"] <= self.newest.sources["t"].version, "the view is ahead"
+        told = self.newest.chains.get(CHANGES)
+        pairs = [] if told is None else [self._content(segment) for segment in told.segments]
+        for (_, end), (start, _) in pairwise(pairs):
+            assert start in {0, end}, "readers of changes miss one, or get one twice"
 
     def _what_the_log_names_is_there(self) -> None:
         self._there(named(self.newest), "the newest world")

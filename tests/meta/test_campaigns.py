@@ -44,3 +44,15 @@ def test_no_fault_leaves_a_trace() -> None:
         assert within == [step for step in steps if step.startswith("spark write")]
         assert any(step.startswith("put_if_absent log/") for step in steps)
     assert sum(map(len, campaign["kinds"].values())) >= 250
+
+
+def test_refreshes_stay_as_cheap_after_two_hundred_small_runs() -> None:
+    """Counts, not times: the dearest of the last fifty runs against the dearest of fifty early ones."""
+    compacted, never = found("long_chains")["compacted"], found("long_chains")["never"]
+    assert len(compacted) >= 200
+    for count in ("jobs", "files", "rows", "pieces"):
+        early = max(run[count] for run in compacted[20:70])
+        late = max(run[count] for run in compacted[-50:])
+        assert late <= 1.2 * early, count
+    assert never[-1]["files"] > 4 * max(run["files"] for run in compacted[-50:])
+    assert max(run["pieces"] for run in compacted) <= 40

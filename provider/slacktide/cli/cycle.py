@@ -11,7 +11,7 @@ import typer
 
 from slacktide import errors
 from slacktide.cli.access import AsJson, Views, names, opened, spark_session
-from slacktide.cli.screen import emit, progress, say, sentences, show_table
+from slacktide.cli.screen import bytes_text, emit, progress, say, sentences, show_table
 from slacktide.errors import InvalidSettingError, InvariantError, SlacktideError, UserError
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ def show_plan(made: Plan) -> None:
     rows += [(new.name, "new", "", "created by the run") for new in made.register]
     if rows:
         show_table(("view", "method", "versions", "why"), rows, firm={"method"})
+    for line in made.upkeep:
+        say(line)
     if made.is_empty:
         say("nothing to do" if rows else "no views yet: slacktide view add --help")
 
@@ -162,6 +164,18 @@ def show_report(report: Mapping[str, Any]) -> None:
             )
         )
     show_table(("view", "method", "rows read", "rows out", "CPU s", "why"), rows, firm={"method"})
+    for chain, done in sorted(report.get("compactions", {}).items()):
+        failure = done.get("error")
+        told = f"failed: {_failure(failure)}" if failure else _merged(done)
+        say(f"compaction of {chain}: {told}")
+
+
+def _merged(done: Mapping[str, Any]) -> str:
+    (rows, rows_left), (size, size_left) = done["rows"], done["bytes"]
+    return (
+        f"{done['pieces']} pieces are one, {rows:,} rows {rows_left:,},"
+        f" {bytes_text(size)} {bytes_text(size_left)}"
+    )
 
 
 def _failure(error: Mapping[str, str]) -> str:

@@ -16,6 +16,7 @@ SENTENCES: Final = MappingProxyType(
         "CHANGE_FAILS": "a row of the change fails in the query, so its text ran over all rows ({detail})",
         "CHANGE_TOO_LARGE": "the pending change is too large a share of the sources ({detail})",
         "CLOCK": "the query asks for the time ({detail}), which is fixed anew in every run",
+        "COMPACTION": "the pieces of the chain have cost more to read than they cost to merge ({detail})",
         "FIRST_RUN": "the view has no answer yet",
         "NO_CHANGE": "no source of the view has changed",
         "NON_DETERMINISTIC_EXPRESSION": "{detail} gives another value each time it is asked",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from slacktide.engine.compacting import Compacted, compacted_requirements, compacted_updates
 from slacktide.engine.plan import Plan
 from slacktide.engine.work import Work
 from slacktide.spark.task import Outcome
@@ -15,7 +16,11 @@ from slacktide.store.world import World
 
 
 def requirements(
-    world: World, plan: Plan, works: Sequence[Work], mirrors: Mapping[str, Outcome]
+    world: World,
+    plan: Plan,
+    works: Sequence[Work],
+    mirrors: Mapping[str, Outcome],
+    compacted: Sequence[Compacted] = (),
 ) -> list[q.Requirement]:
     """What must still hold when a run commits: all that it used, and that no other did its work."""
     needed: list[q.Requirement] = [q.PlanOpen(plan.plan_id), q.NotCollected(world.number)]
@@ -34,14 +39,19 @@ def requirements(
     for chain in sorted(written):
         stored = world.chains.get(chain)
         needed.append(q.ChainIs(chain, None if stored is None else stored.token))
+    needed.extend(item for item in compacted_requirements(world, compacted) if item not in needed)
     return needed
 
 
 def updates(
-    world: World, works: Sequence[Work], mirrors: Mapping[str, Outcome], run: int
+    world: World,
+    works: Sequence[Work],
+    mirrors: Mapping[str, Outcome],
+    run: int,
+    compacted: Sequence[Compacted] = (),
 ) -> list[u.Update]:
-    """What a run writes: new views, states, mirrors, answers and their changes."""
-    written: list[u.Update] = []
+    """What a run writes: chains compacted, new views, states, mirrors, answers and their changes."""
+    written: list[u.Update] = [*compacted_updates(world, compacted)]
     chains: dict[str, tuple[Segment, bool]] = {}
     for outcome in mirrors.values():
         chains.update(outcome.chains)
@@ -57,7 +67,10 @@ def updates(
         )
         written.extend(_answer_updates(world, work, work.outcome, run))
         written.append(u.AdvanceView(work.name, dict(work.plan.end), run))
-    return [*written, *(_chain_update(i, s, is_base, run) for i, (s, is_base) in chains.items())]
+    return [
+        *written,
+        *(_state_update(world, i, s, is_base, run, written) for i, (s, is_base) in chains.items()),
+    ]
 
 
 def _answer_updates(world: World, work: Work, outcome: Outcome, run: int) -> list[u.Update]:
@@ -74,6 +87,25 @@ def _answer_updates(world: World, work: Work, outcome: Outcome, run: int) -> lis
         if first
         else u.ExtendChain(history, changes),
     ]
+
+
+def _state_update(
+    world: World,
+    chain: str,
+    segment: Segment,
+    is_base: bool,  # noqa: FBT001
+    run: int,
+    before: Sequence[u.Update],
+) -> u.Update:
+    """A run that left a state as it is tells its versions alone; many such runs are one segment."""
+    stored = world.chains.get(chain)
+    last = stored.segments[-1] if stored is not None and stored.segments else None
+    moved = any(isinstance(update, u.SetChain) and update.chain.id == chain for update in before)
+    is_idle = chain.startswith("states/") and not (is_base or moved or segment.files)
+    if stored is None or last is None or last.files or not is_idle:
+        return _chain_update(chain, segment, is_base, run)
+    idle = replace(segment, run=run, runs=last.runs + 1)
+    return u.SetChain(replace(stored, segments=(*stored.segments[:-1], idle)))
 
 
 def _chain_update(chain: str, segment: Segment, is_base: bool, run: int) -> u.Update:  # noqa: FBT001

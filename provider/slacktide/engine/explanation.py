@@ -62,6 +62,10 @@ def explain_plan(plan: Plan) -> Explanation:
         lines += ["", f"view {view.view}: {view.method}", *_sentences(view.reasons)]
         if view.program is not None:
             lines.append(program_text(view.program))
+    for one in plan.compactions:
+        reasons.append(str(one.reason))
+        lines += ["", f"chain {one.chain}: compacted", *_sentences((one.reason,))]
+        lines.append(program_text(one.program))
     for item in plan.register:
         lines += ["", f"view {item.name}: new, planned by the run that creates it"]
     return Explanation("\n".join(lines), None, tuple(dict.fromkeys(reasons)))

@@ -8,6 +8,7 @@ from slacktide.common.tree import of_type
 from slacktide.engine.work import Work
 from slacktide.program import operator as o
 from slacktide.store.arrivals import PinnedFile
+from slacktide.store.naming import segments
 from slacktide.store.world import World
 
 
@@ -46,8 +47,8 @@ def _oldest_snapshots(work: Work) -> dict[str, int]:
 def _mirrored(world: World, name: str, start: int) -> int:
     """The version of the mirror, as far as it is not past the oldest snapshot that is read."""
     chain = world.chains.get(f"sources/{name}")
-    version = 0 if chain is None or chain.base is None else chain.base.versions[name]
-    return version if version <= start else 0
+    held = () if chain is None or chain.base is None else segments(chain)
+    return max((s.versions[name] for s in held if s.versions[name] <= start), default=0)
 
 
 def _files(world: World, name: str, low: int, high: int) -> list[PinnedFile]:

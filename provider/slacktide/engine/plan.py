@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from slacktide.common.digest import digest_of
 from slacktide.errors import NewerFormatError
+from slacktide.optimizer.compaction import Compaction
 from slacktide.optimizer.plan import ViewPlan
 
 FORMAT = 1
@@ -32,6 +33,8 @@ class Plan:
         now: the instant that functions of the clock give in this run, ISO 8601.
         views: one plan per view, in an order in which the run works.
         mirrors: sources whose current rows are written anew, with the version.
+        feeds: sources whose mirror gets a segment, with the version to which it leads.
+        compactions: chains of which this run merges pieces.
         register: views that the run creates before it computes them.
         versions: the version of each source that the run takes in.
         notices: in words, what is declared otherwise than the workspace has it.
@@ -46,6 +49,8 @@ class Plan:
     versions: Mapping[str, int]
     notices: tuple[str, ...] = ()
     identity: str | None = None
+    feeds: Mapping[str, int] = field(default_factory=dict)
+    compactions: tuple[Compaction, ...] = ()
 
     @property
     def plan_id(self) -> str:
@@ -76,7 +81,17 @@ class Plan:
             f"plan {self.plan_id} for {len(self.views) + len(self.register)} views",
             how or "no views",
             f"versions: {taken or 'none'}",
+            *self.upkeep,
             *self.notices,
+        ]
+
+    @property
+    def upkeep(self) -> list[str]:
+        """A line for all mirrors that get a segment, and one for each chain that is compacted."""
+        feeds = ", ".join(f"{name} to {version}" for name, version in sorted(self.feeds.items()))
+        return [
+            *([f"landed files become a segment of the mirror: {feeds}"] if feeds else []),
+            *(f"compacts {one.chain}: {one.reason.detail}" for one in self.compactions),
         ]
 
     def _body(self) -> dict[str, Any]:
@@ -85,6 +100,8 @@ class Plan:
             "now": self.now,
             "views": [view.to_dict() for view in self.views],
             "mirrors": dict(self.mirrors),
+            "feeds": dict(self.feeds),
+            "compactions": [compaction.to_dict() for compaction in self.compactions],
             "register": [
                 {
                     "name": item.name,
@@ -122,6 +139,8 @@ class Plan:
             versions=document["versions"],
             notices=tuple(document["notices"]),
             identity=document.get("identity"),
+            feeds=document.get("feeds", {}),
+            compactions=tuple(map(Compaction.from_dict, document.get("compactions", ()))),
         )
 
     def view(self, name: str) -> ViewPlan | None:

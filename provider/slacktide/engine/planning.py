@@ -7,12 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from slacktide.algebra.view import ReadView
 from slacktide.common.quantities import parse_bytes
 from slacktide.common.tree import of_type
+from slacktide.engine.compacting import compactions_due
 from slacktide.engine.plan import Plan, Registration
 from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.api import Situation, plan_view, snapshot_sources
+from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
 from slacktide.optimizer.mirror import is_due
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Save
+from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World
 
@@ -23,6 +26,8 @@ def make_plan(
     now: str,
     views: Sequence[str] | None = None,
     register: Sequence[Registration] = (),
+    notices: Sequence[str] = (),
+    prices: Prices = PRICES,
 ) -> Plan:
     """Plan one run.
 
@@ -31,6 +36,8 @@ def make_plan(
         now: the instant of the run.
         views: names of the views to refresh; None for all that are not paused.
         register: views that the run creates.
+        notices: in words, what is declared otherwise than the workspace has it.
+        prices: of reading and writing, by which chains are compacted.
 
     Raises:
         UnknownObjectError: there is no view of a name.
@@ -38,12 +45,17 @@ def make_plan(
     records = _chosen(world, views)
     ends = _ends(world, records)
     plans = _consistent(world, [_plan_one(world, record, ends) for record in records], ends)
+    mirrors = mirrors_due(world, plans)
+    feeds = feeds_due(world, plans, mirrors, prices)
     return Plan(
         now=now,
         views=tuple(plans),
-        mirrors=mirrors_due(world, plans),
+        mirrors=mirrors,
         register=tuple(register),
         versions=ends,
+        notices=tuple(notices),
+        feeds=feeds,
+        compactions=compactions_due(world, plans, feeds, prices),
     )
 
 
@@ -119,9 +131,9 @@ def _plan_one(
 
 
 def mirror_versions(world: World) -> dict[str, int]:
-    """The version of each source's mirror."""
+    """The version up to which the mirror of each source is compacted: no older snapshot is told."""
     return {
-        name: chain.base.versions[name]
+        name: max(s.versions[name] for s in segments(chain) if s is chain.base or s.runs > 1)
         for name in world.sources
         if (chain := world.chains.get(f"sources/{name}")) is not None and chain.base is not None
     }
@@ -174,14 +186,42 @@ def _saves(plan: ViewPlan) -> list[Save]:
 
 def mirrors_due(world: World, plans: Sequence[ViewPlan]) -> dict[str, int]:
     """The mirrors that are to be written before plans run, and the version of each."""
-    due: dict[str, int] = {}
+    read = _read_versions(world, plans)
+    return {name: end for name, end in sorted(read.items()) if is_mirror_due(world, name, end)}
+
+
+def feeds_due(
+    world: World, plans: Sequence[ViewPlan], mirrors: Mapping[str, int], prices: Prices
+) -> dict[str, int]:
+    """The mirrors to which landed files are added as a segment, and up to which version."""
+    read = _read_versions(world, plans)
+    return {
+        name: end
+        for name, end in sorted(read.items())
+        if name not in mirrors and _is_feed_due(world, name, end, prices)
+    }
+
+
+def _is_feed_due(world: World, name: str, end: int, prices: Prices) -> bool:
+    """Whether what came to a mirror up to a version is to be a segment of it."""
+    source = world.sources[name]
+    chain = world.chains.get(f"sources/{name}")
+    if chain is None or chain.versions is None:
+        return False
+    arrivals = source.arrivals[chain.versions[name] : end]
+    return is_earned([Piece(len(a.files), a.rows or 0, a.bytes) for a in arrivals], prices)
+
+
+def _read_versions(world: World, plans: Sequence[ViewPlan]) -> dict[str, int]:
+    """The sources whose snapshots a run reads, each at the oldest version of its end."""
+    read: dict[str, int] = {}
     for plan in plans:
         if plan.program is None:
             continue
         record = world.views[plan.view]
         for name in read_snapshots(record):
-            due[name] = min(plan.end[name], due.get(name, plan.end[name]))
-    return {name: end for name, end in sorted(due.items()) if is_mirror_due(world, name, end)}
+            read[name] = min(plan.end[name], read.get(name, plan.end[name]))
+    return read
 
 
 def read_snapshots(record: ViewRecord) -> frozenset[str]:

@@ -86,22 +86,15 @@ def read_changes(
         f"{_restored(column, position)} AS {quoted(column.name)}"
         for position, column in enumerate(view.outputs)
     )
-    tail = (
-        "IF(__m > 0, 'insert', 'delete') AS _change_type, CAST({run} AS BIGINT) AS _commit_version"
-    )
+    tail = "IF(__m > 0, 'insert', 'delete') AS _change_type, __run AS _commit_version"
     copies = "LATERAL VIEW explode(array_repeat(0, CAST(abs(__m) AS INT))) AS __copy"
     wanted = [
         segment
         for segment in (() if chain is None else chain.segments)
         if int(segment.run) > since and (until is None or int(segment.run) <= until)
     ]
-    nothing = Segment(run=0, files=(), rows=0, bytes=0, versions={})
-    selects = [
-        f"SELECT {outputs}, {tail.format(run=segment.run)} FROM "
-        f"{tables.segments([segment], f'changes/{name}', columns)} {copies}"
-        for segment in wanted or [nothing]
-    ]
-    return tables.frame_for(spark, " UNION ALL ".join(selects))
+    table = tables.by_run(wanted, f"changes/{name}", columns)
+    return tables.frame_for(spark, f"SELECT {outputs}, {tail} FROM {table} {copies}")
 
 
 def _tables(store: Store, world: World, spark: SparkSession, view: ReadView) -> Tables:
@@ -112,11 +105,13 @@ def _tables(store: Store, world: World, spark: SparkSession, view: ReadView) -> 
 def _as_of(
     chain: Chain, changes: Chain | None, run: int | None
 ) -> tuple[list[Segment], list[Segment]]:
-    """What makes up an answer: segments to add, and changes to take back."""
-    kept = [s for s in segments(chain) if run is None or int(s.run) <= run]
-    if kept or run is None:
+    """What makes up an answer: pieces to add, and changes to take back."""
+    pieces = list(segments(chain))
+    kept = [piece for piece in pieces if run is None or int(piece.run) <= run]
+    later = pieces[len(kept) :]
+    if run is None or not later or (kept and (kept[-1].run == run or later[0].runs == 1)):
         return kept, []
-    # The answer was written anew since: what it has become, less all that happened to it.
+    # Written anew or compacted since: what it has become, less all that happened to it until then.
     since = () if changes is None else changes.segments
     oldest = _oldest(changes)
     if oldest is None or run < oldest:
@@ -124,7 +119,7 @@ def _as_of(
             f"{chain.id.replace('views/', 'view ')} has no answer as of run {run}",
             hint=f"the oldest answer that is kept is of run {oldest or next(segments(chain)).run}",
         )
-    return list(segments(chain)), [s for s in since if int(s.run) > run]
+    return [*kept, later[0]], [s for s in since if run < int(s.run) <= int(later[0].run)]
 
 
 def _oldest(changes: Chain | None) -> int | None:

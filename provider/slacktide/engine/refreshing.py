@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat, parse_instant
 from slacktide.engine.committing import requirements, updates
+from slacktide.engine.compacting import Compacted, compact
 from slacktide.engine.expansion import query_of, views_below
 from slacktide.engine.pinning import pinned_files
 from slacktide.engine.plan import Plan
@@ -18,7 +19,7 @@ from slacktide.engine.registering import register
 from slacktide.engine.reporting import unchanged_report, view_report
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.sources.pins import check_pins
-from slacktide.engine.staleness import again, stale, still_due
+from slacktide.engine.staleness import again, stale, still_apart, still_due
 from slacktide.engine.work import Work
 from slacktide.errors import (
     CommitConflictError,
@@ -31,7 +32,7 @@ from slacktide.errors import (
     UnknownObjectError,
 )
 from slacktide.optimizer.api import plan_text, snapshot_sources, state_sources
-from slacktide.optimizer.mirror import mirror_program
+from slacktide.optimizer.mirror import feed_step, mirror_program
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Program
 from slacktide.spark.task import Outcome, Task
@@ -116,6 +117,7 @@ class Refresh:
         refused = new.refused
         works = [self._known(world, view) for view in plan.views] + new.works
         mirrors = {**_new_mirrors(world, works), **still_due(world, plan.mirrors)}
+        feeds = {n: v for n, v in still_apart(world, plan.feeds).items() if n not in mirrors}
         self._check_pins(world, works)
         executor = Executor(
             self._spark,
@@ -125,6 +127,7 @@ class Refresh:
             now=parse_instant(plan.now),
         )
         written = self._mirror(executor, world, mirrors)
+        written.update(self._feed(executor, world, feeds))
         for work in works:
             work.error = _missing_below(world, work, works)
             if work.error is None:
@@ -133,7 +136,8 @@ class Refresh:
         failures += list(refused.values())
         if failures and all(w.error or w.plan.program is None for w in works):
             raise failures[0]
-        return self._commit(world, plan, works, written, started, refused)
+        compacted = compact(executor, world, plan.compactions, works, written)
+        return self._commit(world, plan, works, written, compacted, started, refused)
 
     def _committed(self, world: World, plan_id: str) -> Report | None:
         run = world.plans.get(plan_id)
@@ -159,6 +163,17 @@ class Refresh:
             written[name] = executor.run(
                 Task(name, program, start={}, end={name: version}, scopes={})
             )
+        return written
+
+    def _feed(
+        self, executor: Executor, world: World, feeds: Mapping[str, int]
+    ) -> dict[str, Outcome]:
+        written: dict[str, Outcome] = {}
+        for name, version in feeds.items():
+            source = world.sources[name]
+            program = Program((feed_step(name, source.schema, source.arguments.get("key") or ()),))
+            start = dict(world.chains[f"sources/{name}"].versions or {})
+            written[name] = executor.run(Task(name, program, start, {name: version}, scopes={}))
         return written
 
     def _work(self, world: World, executor: Executor, work: Work) -> None:
@@ -203,39 +218,50 @@ class Refresh:
         plan: Plan,
         works: Sequence[Work],
         mirrors: Mapping[str, Outcome],
+        compacted: Sequence[Compacted],
         started: str,
         refused: Mapping[str, SlacktideError],
     ) -> Report:
-        needed = requirements(world, plan, works, mirrors)
+        needed = requirements(world, plan, works, mirrors, compacted)
         for attempt in range(_COMMITS):
             now = self._store.world()
             done = self._committed(now, plan.plan_id)
             if done is not None:
                 return done
             run = now.next_run
-            report = self._report(world, plan, works, run, started, refused)
+            report = self._report(world, plan, works, run, started, refused, compacted)
             record = u.RecordRun(run, plan.plan_id, report.to_dict())
             try:
                 self._store.commit(
-                    [*updates(world, works, mirrors, run), record], [*needed, q.RunFree(run)]
+                    [*updates(world, works, mirrors, run, compacted), record],
+                    [*needed, q.RunFree(run)],
                 )
             except CommitConflictError:
                 if attempt == _COMMITS - 1 or self._store.world().next_run == run:
                     raise
             else:
-                self._keep(plan, works, mirrors)
+                self._keep(plan, works, mirrors, compacted)
                 return report
         raise InvariantError(f"plan {plan.plan_id} found no free run number")
 
-    def _keep(self, plan: Plan, works: Sequence[Work], mirrors: Mapping[str, Outcome]) -> None:
+    def _keep(
+        self,
+        plan: Plan,
+        works: Sequence[Work],
+        mirrors: Mapping[str, Outcome],
+        compacted: Sequence[Compacted],
+    ) -> None:
         """Keep the plan as it was executed, where that is not how it was stored."""
         done = {work.name: work.plan for work in works}
         known = tuple(done.pop(view.view, view) for view in plan.views)
         written = {name: outcome.chains[f"sources/{name}"] for name, outcome in mirrors.items()}
+        versions = {name: segment.versions[name] for name, (segment, _) in written.items()}
         executed = replace(
             plan,
             views=(*known, *done.values()),
-            mirrors={name: segment.versions[name] for name, (segment, _) in written.items()},
+            mirrors={name: end for name, end in versions.items() if written[name][1]},
+            feeds={name: end for name, end in versions.items() if not written[name][1]},
+            compactions=tuple(one.plan for one in compacted if one.outcome is not None),
             identity=plan.plan_id,
         )
         if executed.content != executed.plan_id:
@@ -252,6 +278,7 @@ class Refresh:
         run: int | None,
         started: str,
         refused: Mapping[str, SlacktideError],
+        compacted: Sequence[Compacted] = (),
     ) -> Report:
         unchanged = {view.view: unchanged_report(view) for view in plan.views}
         worked = {
@@ -267,6 +294,7 @@ class Refresh:
             started=started,
             ended=isoformat(self._clock()),
             views={**unchanged, **worked, **failed},
+            compactions={one.plan.chain: one.report() for one in compacted},
         )
 
 

@@ -54,6 +54,50 @@ class ViewReport:
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionReport:
+    """What one run did to a chain whose pieces had grown many.
+
+    Attributes:
+        reason: code of why, with the figures.
+        first: the first piece that was merged; 0 is the base.
+        pieces: how many were.
+        predicted: the cost that the planner expected.
+        actual: the cost that Spark measured.
+        rows: rows before and after; None after an error.
+        bytes: the same in bytes.
+        error: code, message and hint where it failed; the chain is then as it was.
+    """
+
+    reason: str
+    first: int
+    pieces: int
+    predicted: Mapping[str, Any]
+    actual: Mapping[str, Any]
+    rows: tuple[int, int | None]
+    bytes: tuple[int, int | None]
+    error: Mapping[str, str] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the stored form."""
+        return {
+            "reason": self.reason,
+            "first": self.first,
+            "pieces": self.pieces,
+            "predicted": dict(self.predicted),
+            "actual": dict(self.actual),
+            "rows": list(self.rows),
+            "bytes": list(self.bytes),
+            "error": None if self.error is None else dict(self.error),
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> CompactionReport:
+        """Read the stored form."""
+        pairs = {"rows": tuple(document["rows"]), "bytes": tuple(document["bytes"])}
+        return cls(**{**document, **pairs})
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What one run did.
 
@@ -64,6 +108,7 @@ class Report:
         started: instant in UTC, ISO 8601.
         ended: the same.
         views: by name of the view.
+        compactions: by chain, what was done to those whose pieces had grown many.
     """
 
     run: int | None
@@ -72,6 +117,7 @@ class Report:
     started: str
     ended: str
     views: Mapping[str, ViewReport]
+    compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -82,13 +128,16 @@ class Report:
             "started": self.started,
             "ended": self.ended,
             "views": {name: view.to_dict() for name, view in self.views.items()},
+            "compactions": {chain: done.to_dict() for chain, done in self.compactions.items()},
         }
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Report:
         """Read the stored form."""
         views = {name: ViewReport.from_dict(view) for name, view in document["views"].items()}
-        return cls(**{**document, "views": views})
+        given = document.get("compactions", {})
+        compactions = {chain: CompactionReport.from_dict(done) for chain, done in given.items()}
+        return cls(**{**document, "views": views, "compactions": compactions})
 
 
 class History(Sequence[Report]):

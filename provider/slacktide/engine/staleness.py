@@ -18,6 +18,15 @@ def still_due(world: World, mirrors: Mapping[str, int]) -> dict[str, int]:
     return {name: end for name, end in mirrors.items() if is_mirror_due(world, name, end)}
 
 
+def still_apart(world: World, feeds: Mapping[str, int]) -> dict[str, int]:
+    """Leave out mirrors to which another run has added as much since, and those that are gone."""
+    chains = {name: world.chains.get(f"sources/{name}") for name in feeds}
+    told = {
+        name: chain.versions[name] for name, chain in chains.items() if chain and chain.versions
+    }
+    return {name: end for name, end in feeds.items() if told.get(name, end) < end}
+
+
 def stale(world: World, plan: Plan) -> str:
     """Say what a plan started from that is no longer so; an empty text for a fresh plan."""
     if plan.register and (moved := _moved_source(world, plan.versions)):

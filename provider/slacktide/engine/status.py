@@ -87,7 +87,9 @@ def make_status(
 
 def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
     mirror = world.chains.get(f"sources/{source.name}")
-    mirrored = mirror.base.versions[source.name] if mirror and mirror.base else 0
+    consumed = min(_consumed(world, source.name), default=source.version)
+    held = segments(mirror) if mirror is not None and mirror.base is not None else ()
+    told = (s.versions[source.name] for s in held)
     totals = source.arrivals.totals(0, source.version)
     return {
         "kind": source.kind,
@@ -100,7 +102,7 @@ def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
         "skipped": sorted(source.skipped),
         "complete": list(source.complete),
         # A view that lags behind the mirror reads from the files what the mirror no longer tells.
-        "removable": mirrored if all(v >= mirrored for v in _consumed(world, source.name)) else 0,
+        "removable": max((v for v in told if v <= consumed), default=0),
     }
 
 

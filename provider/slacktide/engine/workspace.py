@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import Clock, isoformat, system_clock
@@ -20,6 +20,7 @@ from slacktide.engine.reports import History, Report
 from slacktide.engine.status import Status, make_status
 from slacktide.engine.verification import Verification, Verifier
 from slacktide.errors import InvalidSettingError, UnknownObjectError
+from slacktide.optimizer.compaction import PRICES, Prices
 from slacktide.store.garbage import GRACE, Removed, collect
 from slacktide.store.record import FunctionRecord, Source, ViewRecord
 from slacktide.store.store import Store, random_token
@@ -35,14 +36,20 @@ class Workspace:
         store: its store.
         clock: gives the present instant.
         storage_options: for the object store of the workspace and its sources.
+        prices: what the planner reckons that reading and writing cost.
     """
 
     def __init__(
-        self, store: Store, clock: Clock, storage_options: Mapping[str, Any] | None = None
+        self,
+        store: Store,
+        clock: Clock,
+        storage_options: Mapping[str, Any] | None = None,
+        prices: Prices = PRICES,
     ) -> None:
         self._store = store
         self._clock = clock
         self._options = storage_options
+        self._prices = prices
         self._catalogue = Catalogue(store, storage_options)
         self._intake = Intake(store, clock, storage_options)
 
@@ -191,8 +198,8 @@ class Workspace:
         declared = declare(self._catalogue, self._store.world(), declarations or {})
         self.discover()
         instant = isoformat(now or event or self._clock())
-        plan = make_plan(self._store.world(), now=instant, views=views, register=declared.register)
-        plan = replace(plan, notices=declared.notices)
+        planner = partial(make_plan, now=instant, views=views, prices=self._prices)
+        plan = planner(self._store.world(), register=declared.register, notices=declared.notices)
         self._store.put_plan(plan.plan_id, plan.to_dict())
         return plan
 

@@ -30,7 +30,7 @@ class Situation:
         states: the versions of each state that exists, by chain id.
         policy: ``auto``, ``incremental`` or ``full``.
         token: log number of the view's definition.
-        mirrors: the version of the mirror of each source that has one.
+        mirrors: by source, the version up to which its mirror is compacted.
         rebuilds: a state that another view of the run builds anew, or an empty text.
     """
 

@@ -1,8 +1,9 @@
 """When the current rows of a change feed are written anew, and how.
 
-A feed's snapshot is the sum of its history. A mirror holds that sum as of one version, so that a
-reader adds only what came since. It is written when a plan first needs a snapshot, and again when
-what came since is a fifth of it.
+A feed's snapshot is the sum of its history. A mirror holds that sum as of one version, as a base, and
+what came to it as segments, so that a reader adds only what came since. The base is written when a
+plan first needs a snapshot, and again when what came since is a fifth of it. Until then landed files
+become a segment when reading them one by one has cost more than that does.
 """
 
 from __future__ import annotations
@@ -38,13 +39,28 @@ def mirror_program(
         schema: its columns.
         key: names of the columns by which rows are found, and so sorted; the first one without any.
     """
-    columns = tuple(
-        Column(i, field["name"], field["type"], bool(field["nullable"]))
-        for i, field in enumerate(schema)
-    )
+    columns = _columns(schema)
     rows = o.Evaluate(
         Scan("input0", o.by_id(columns)),
         (o.Input("input0", o.ReadSnapshot(source, columns, "after")),),
     )
-    order = tuple(c.id for name in key for c in columns if c.name == name)[:1] or (0,)
-    return Program((o.Save(f"sources/{source}", rows, is_base=True, order=order),))
+    return Program((o.Save(f"sources/{source}", rows, is_base=True, order=_order(columns, key)),))
+
+
+def feed_step(source: str, schema: Sequence[Mapping[str, Any]], key: Sequence[str] = ()) -> o.Save:
+    """Give the one step that writes what has come to a source as a segment of its mirror."""
+    columns = _columns(schema)
+    rows = o.Consolidate(o.ReadChanges(source, columns))
+    order = _order(columns, key)
+    return o.Save(f"sources/{source}", rows, is_base=False, order=order)
+
+
+def _columns(schema: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
+    return tuple(
+        Column(i, field["name"], field["type"], bool(field["nullable"]))
+        for i, field in enumerate(schema)
+    )
+
+
+def _order(columns: Sequence[Column], key: Sequence[str]) -> tuple[int, ...]:
+    return tuple(c.id for name in key for c in columns if c.name == name)[:1] or (0,)

@@ -102,6 +102,23 @@ class ReadState(Operator):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReadSegments(Operator):
+    """The pieces of a chain from one on, as they were at the start of this run; 0 is the base."""
+
+    tag: ClassVar[str] = "read_segments"
+    chain: str
+    fields: Columns
+    first: int
+    is_bag: bool
+
+    def derive(self) -> Columns:
+        return self.fields
+
+    def derive_form(self) -> bool:
+        return not self.is_bag
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReadSaved(Operator):
     """What an earlier step of this run wrote to a chain; the way to compute a thing once."""
 
@@ -315,6 +332,27 @@ class Combine(Operator):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Nonzero(Operator):
+    """The partial aggregates that add something: those with one that is not zero, keys aside."""
+
+    tag: ClassVar[str] = "nonzero"
+    child: Operator
+    keys: Columns
+
+    def derive(self) -> Columns:
+        return self.child.columns
+
+    def derive_form(self) -> bool:
+        return True
+
+    @property
+    def partials(self) -> Columns:
+        """The columns besides the keys."""
+        keys = {column.id for column in self.keys}
+        return tuple(column for column in self.columns if column.id not in keys)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pair(Node):
     """A key of one operator and the key of another that it is compared with."""
 
@@ -428,7 +466,21 @@ class Publish(Node):
     is_base: bool
 
 
-Step = Save | Publish
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Merge(Node):
+    """Write the pieces of a chain from `first` on anew, as one piece that means the same.
+
+    `order` is its layout, as that of a `Save`.
+    """
+
+    tag: ClassVar[str] = "merge"
+    chain: str
+    child: Operator
+    first: int
+    order: tuple[int, ...] = ()
+
+
+Step = Save | Publish | Merge
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -444,6 +496,7 @@ CLASSES: tuple[type[Node], ...] = (
     ReadSnapshot,
     ReadBag,
     ReadState,
+    ReadSegments,
     ReadSaved,
     Select,
     Map,
@@ -458,6 +511,7 @@ CLASSES: tuple[type[Node], ...] = (
     Partial,
     Summarise,
     Combine,
+    Nonzero,
     Pair,
     Touched,
     Finish,
@@ -466,6 +520,7 @@ CLASSES: tuple[type[Node], ...] = (
     Batch,
     Save,
     Publish,
+    Merge,
     Program,
 )
 

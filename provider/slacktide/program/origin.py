@@ -17,7 +17,7 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
 _ROW_BY_ROW = (o.ReadChanges, o.Select, o.Map, o.Negate, o.Add)
-_LARGE = (o.ReadSnapshot, o.ReadBag, o.ReadState, o.Batch)
+_LARGE = (o.ReadSnapshot, o.ReadBag, o.ReadState, o.ReadSegments, o.Batch)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,13 +57,21 @@ def program_text(program: o.Program) -> str:
 
 
 def _step(step: o.Step) -> str:
-    form = "base" if step.is_base else "segment"
     match step:
         case o.Save():
-            order = f" by=[{', '.join(f'#{c}' for c in step.order)}]" if step.order else ""
-            return f"save {form} {step.chain}{order}"
+            return f"save {_form(step)} {step.chain}{_order(step)}"
         case o.Publish():
-            return f"publish {form} {step.view}"
+            return f"publish {_form(step)} {step.view}"
+        case o.Merge():
+            return f"merge from={step.first} {step.chain}{_order(step)}"
+
+
+def _form(step: o.Save | o.Publish) -> str:
+    return "base" if step.is_base else "segment"
+
+
+def _order(step: o.Save | o.Merge) -> str:
+    return f" by=[{', '.join(f'#{c}' for c in step.order)}]" if step.order else ""
 
 
 def _parts(operator: o.Operator, below: tuple[o.Operator, ...]) -> list[o.Operator | str]:
@@ -87,6 +95,10 @@ def _head(operator: o.Operator) -> str:
 
 def _stored(operator: o.ReadBag | o.ReadState | o.ReadSaved, _: Pen) -> str:
     return f"{operator.chain} {spell_columns(operator.fields)}"
+
+
+def _segments(operator: o.ReadSegments, _: Pen) -> str:
+    return f"{operator.chain} from={operator.first} {spell_columns(operator.fields)}"
 
 
 def _summarise(operator: o.Summarise, pen: Pen) -> str:
@@ -142,6 +154,7 @@ _HEADS: Final[Mapping[type[o.Operator], Callable[[Any, Pen], str]]] = {
     ),
     o.ReadBag: _stored,
     o.ReadState: _stored,
+    o.ReadSegments: _segments,
     o.ReadSaved: _stored,
     o.Select: lambda node, pen: pen.scalar(node.predicate),
     o.Map: lambda node, pen: pen.assignments(node.outputs),
@@ -149,6 +162,7 @@ _HEADS: Final[Mapping[type[o.Operator], Callable[[Any, Pen], str]]] = {
     o.Add: lambda node, _: spell_columns(node.fields),
     o.Summarise: _summarise,
     o.Combine: lambda node, _: _ids(node.keys),
+    o.Nonzero: lambda node, _: _ids(node.keys),
     o.Touched: _touched,
     o.SemiBags: _semi,
     o.Flips: lambda node, pen: f"on {pen.scalar(node.condition)}" if node.condition else "",

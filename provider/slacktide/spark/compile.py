@@ -165,6 +165,12 @@ class _Compiler:
         outputs = [f"{quoted(column.name)} AS {name(column)}" for column in operator.fields]
         return _select(outputs, table, is_state=False)
 
+    def read_segments(self, operator: o.ReadSegments) -> str:
+        table = self._leaves.pieces(
+            operator.chain, operator.fields, operator.first, is_bag=operator.is_bag
+        )
+        return _select(_positions(operator.fields), table, is_state=not operator.is_bag)
+
     def read_chain(self, operator: o.ReadBag | o.ReadState | o.ReadSaved) -> str:
         if isinstance(operator, o.ReadSaved):
             is_bag = operator.is_bag
@@ -236,6 +242,12 @@ class _Compiler:
             if column.id not in kept
         ]
         return f"SELECT {', '.join([*keys, *sums])} FROM {self.names[operator.child]}{_group(keys)}"
+
+    def nonzero(self, operator: o.Nonzero) -> str:
+        some = " OR ".join(f"{name(column)} <> 0" for column in operator.partials)
+        outputs = _names(operator.columns)
+        where = f" WHERE {some or 'false'}"
+        return _select(outputs, self.names[operator.child], is_state=True, rest=where)
 
     def touched(self, operator: o.Touched) -> str:
         equal = " AND ".join(
@@ -355,6 +367,7 @@ _RULES: dict[type[Operator], Callable[[_Compiler, Any], str]] = {
     o.ReadSnapshot: _Compiler.read_source,
     o.ReadBag: _Compiler.read_chain,
     o.ReadState: _Compiler.read_chain,
+    o.ReadSegments: _Compiler.read_segments,
     o.ReadSaved: _Compiler.read_chain,
     o.Batch: _Compiler.batch,
     o.Select: _Compiler.select,
@@ -369,6 +382,7 @@ _RULES: dict[type[Operator], Callable[[_Compiler, Any], str]] = {
     o.Consolidate: _Compiler.consolidate,
     o.Summarise: _Compiler.summarise,
     o.Combine: _Compiler.combine,
+    o.Nonzero: _Compiler.nonzero,
     o.Touched: _Compiler.touched,
     o.Finish: _Compiler.finish,
     o.Evaluate: _Compiler.evaluate,

@@ -14,6 +14,7 @@ class Cost:
         cpu_seconds: CPU time of the executors' tasks.
         wall_seconds: from the first text that was written for Spark to the last row.
         rows_read: rows that scans gave, after skipping of row groups and pages.
+        files_read: files that scans opened.
         bytes_read: bytes that tasks read from files.
         bytes_shuffled: bytes written to shuffles.
         bytes_written: bytes that tasks wrote to files.
@@ -28,6 +29,7 @@ class Cost:
     cpu_seconds: float = 0.0
     wall_seconds: float = 0.0
     rows_read: int = 0
+    files_read: int = 0
     bytes_read: int = 0
     bytes_shuffled: int = 0
     bytes_written: int = 0
@@ -49,6 +51,7 @@ class Cost:
             "cpu_seconds": round(self.cpu_seconds, 3),
             "wall_seconds": round(self.wall_seconds, 3),
             "rows_read": self.rows_read,
+            "files_read": self.files_read,
             "bytes_read": self.bytes_read,
             "bytes_shuffled": self.bytes_shuffled,
             "bytes_written": self.bytes_written,

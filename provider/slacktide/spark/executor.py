@@ -99,8 +99,8 @@ class Executor:
 
     def _translated(self, task: Task) -> AbstractContextManager[None]:
         if task.query is None:
-            return translated(f"source {task.name}")
-        return translated(f"view {task.name}", self._called(task.query))
+            return translated(task.title)
+        return translated(task.title, self._called(task.query))
 
     def _called(self, query: Query) -> list[FunctionRecord]:
         return called(self._world.functions.values(), (query.sql, *query.views.values()))
@@ -125,15 +125,23 @@ class _TaskRun:
             start=task.start,
             end=task.end,
             saved=self._saved,
+            appended={
+                chain: segment
+                for (chain, is_base), segment in executor._saved.items()
+                if not is_base and chain.startswith("sources/")
+            },
         )
 
     def run(self) -> Outcome:
         began = perf_counter()
         for step in self._task.program.steps:
-            if isinstance(step, o.Save):
-                self._save(step)
-            else:
-                self._publish(step)
+            match step:
+                case o.Save():
+                    self._save(step)
+                case o.Publish():
+                    self._publish(step)
+                case o.Merge():
+                    self._merge(step)
         if self._outcome.changes is not None:
             self._outcome.cost.rows_out = self._outcome.changes.rows
         self._outcome.cost.wall_seconds = perf_counter() - began
@@ -167,14 +175,31 @@ class _TaskRun:
         change = difference(chain, step.child.columns)
         outcome.changes = self._write(change, f"changes/{step.view}", is_base=False)
 
+    def _merge(self, step: o.Merge) -> None:
+        few = self._tables.rows_of(step.chain, step.first) <= MOST_ROWS
+        self._outcome.merged[step.chain] = self._written_as(
+            "merged", step.child, step.chain, few=few, order=step.order
+        )
+
     def _write(
         self, operator: Operator, chain: str, *, is_base: bool, order: tuple[int, ...] = ()
     ) -> Segment:
-        relative = f"{chain}/{self._executor._attempt}/{'base' if is_base else 'segment'}"
+        changed = self._tables.rows_changed()
+        few = not is_base and changed is not None and changed <= MOST_ROWS
+        return self._written_as(
+            "base" if is_base else "segment", operator, chain, few=few, order=order
+        )
+
+    def _written_as(
+        self, folder: str, operator: Operator, chain: str, *, few: bool, order: tuple[int, ...]
+    ) -> Segment:
+        """Write the rows of an operator; those that are likely few leave Spark."""
+        relative = f"{chain}/{self._executor._attempt}/{folder}"
         before = self._meter.mark()
         with described(self._session, relative):
             sql = step_sql(operator, self)
-            small = None if is_base else self._taken(operator, sql)
+            may_leave = few and can_leave(operator.columns)
+            small = taken(self._session, sql) if may_leave else None
             if small is None:
                 self._write_by_spark(_laid_out(operator, sql, order), relative)
         cost = self._meter.cost(before, self._meter.mark(), self._shelf.labels, target=relative)
@@ -192,13 +217,6 @@ class _TaskRun:
             bytes=sum(file.size for file in files),
             versions={source: self._task.end[source] for source in self._scope(chain)},
         )
-
-    def _taken(self, operator: Operator, sql: str) -> pa.Table | None:
-        """The rows of a small change, which leave Spark; None where Spark is to write them."""
-        changed = self._tables.rows_changed()
-        if changed is None or changed > MOST_ROWS or not can_leave(operator.columns):
-            return None
-        return taken(self._session, sql)
 
     def _write_taken(self, rows: pa.Table, relative: str) -> tuple[StoredFile, ...]:
         if not rows.num_rows:
@@ -275,6 +293,10 @@ class _TaskRun:
         """Leaf: a chain at the start of the run."""
         return self._tables.stored(chain, columns, is_bag=is_bag)
 
+    def pieces(self, chain: str, columns: Columns, first: int, *, is_bag: bool) -> str:
+        """Leaf: the base and segments of a chain from one on."""
+        return self._tables.pieces(chain, columns, first, is_bag=is_bag)
+
     def saved(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """Leaf: what this run wrote."""
         return self._tables.saved(chain, columns, is_bag=is_bag)
@@ -315,7 +337,7 @@ def _laid_out(operator: Operator, sql: str, order: tuple[int, ...]) -> str:
     Rows that are spread by what they are sorted by lie in few files; those that grouping has spread
     stay where they are, as each of these files is sorted too.
     """
-    grouped = isinstance(operator, o.Consolidate | o.Summarise)
+    grouped = isinstance(operator, o.Consolidate | o.Summarise | o.Nonzero)
     places = [i for i, column in enumerate(operator.columns) if column.id in order]
     keys = ", ".join(f"c{i}" for i in places if has_ranges(operator.columns[i].type))
     if not keys:

@@ -100,21 +100,10 @@ def is_overflow(error: SlacktideError) -> bool:
 def _translate(
     what: str, failure: PySparkException | Py4JJavaError, functions: Sequence[FunctionRecord]
 ) -> SlacktideError:
-    text = str(failure)
-    if is_disk_full(text):
-        return StorageError(
-            f"{what}: no space is left on a disk that Spark writes to, that of the workspace or a "
-            "local one of Spark",
-            hint=MAKE_ROOM,
-        )
-    python = of_python(what, text, functions)
-    if python is not None:
-        return python
-    condition = _condition(failure)
-    if not condition or condition.startswith(_FILES):
-        store = store_failure(what, _whole(failure), first_line(failure))
-        if store is not None:
-            return store
+    outside = _outside(what, failure, functions)
+    if outside is not None:
+        return outside
+    text, condition = str(failure), _condition(failure)
     ours = _OURS.search(text)
     if condition.startswith(_FILES) and ours:
         return DamagedFileError(
@@ -142,6 +131,24 @@ def _translate(
             hint="set the view's policy to 'full' and report the query",
         )
     return ExecutionError(f"{what}: {first_line(failure)}", hint="run the refresh again")
+
+
+def _outside(
+    what: str, failure: PySparkException | Py4JJavaError, functions: Sequence[FunctionRecord]
+) -> SlacktideError | None:
+    """What a failure says of disks, functions of the user and object stores; None for all else."""
+    text = str(failure)
+    if is_disk_full(text):
+        return StorageError(
+            f"{what}: no space is left on a disk that Spark writes to, that of the workspace or a "
+            "local one of Spark",
+            hint=MAKE_ROOM,
+        )
+    python = of_python(what, text, functions)
+    condition = _condition(failure)
+    if python is not None or (condition and not condition.startswith(_FILES)):
+        return python
+    return store_failure(what, _whole(failure), first_line(failure))
 
 
 def _own(what: str, text: str) -> SlacktideError:

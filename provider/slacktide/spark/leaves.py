@@ -32,6 +32,9 @@ class Leaves(Protocol):
     def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of a chain at the start of the run: ``c0``, ``c1``, … and ``__m`` in a bag."""
 
+    def pieces(self, chain: str, columns: Columns, first: int, *, is_bag: bool) -> str:
+        """The same, of the base and segments from one on."""
+
     def saved(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """The same, of what an earlier step of this run wrote."""
 

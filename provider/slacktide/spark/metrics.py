@@ -28,6 +28,7 @@ _NODE = re.compile(
     r'tooltip="(?P<description>(?:[^"\\]|\\.)*)"'
 )
 _ROWS = re.compile(r"<br>number of output rows: ([\d,]+)")
+_FILES = re.compile(r"<br>number of files read: ([\d,]+)")
 
 
 class Meter:
@@ -92,9 +93,10 @@ class Meter:
 def _add_nodes(cost: Cost, drawn: str, labels: Mapping[str, str]) -> None:
     """Add what the nodes of a plan counted; drawn as a graph it is one text, not a call per node."""
     for match in _NODE.finditer(drawn):
-        name, rows = match["name"].strip(), _rows_of(match["label"])
+        name, rows = match["name"].strip(), _count_of(match["label"], _ROWS)
         if name.startswith("Scan "):
             cost.rows_read += rows or 0
+            cost.files_read += _count_of(match["label"], _FILES) or 0
             description = json.loads(f'"{match["description"]}"')
             cost.operators.append((_label(description, labels) or name, rows))
         elif name.startswith(_WRITE) and rows is not None:
@@ -125,8 +127,8 @@ def described(session: SparkSession, what: str) -> Iterator[None]:
         context.setLocalProperty(_DESCRIPTION, before)  # type: ignore[arg-type]
 
 
-def _rows_of(label: str) -> int | None:
-    found = _ROWS.search(label)
+def _count_of(label: str, metric: re.Pattern[str]) -> int | None:
+    found = metric.search(label)
     return None if found is None else int(found[1].replace(",", ""))
 
 

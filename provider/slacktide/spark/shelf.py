@@ -50,8 +50,11 @@ class Shelf:
     def _read(self, schema: str, paths: tuple[str, ...]) -> str:
         if not paths:
             return self.register(self.session.createDataFrame([], schema))
-        reader = self.session.read.schema(schema).option(_VERIFIED, "true")
-        return self.register(reader.parquet(*paths))
+        return self.register(self.frame(schema, paths))
+
+    def frame(self, schema: str, paths: tuple[str, ...]) -> DataFrame:
+        """The rows of some Parquet files of ours, with what Spark knows of the files."""
+        return self.session.read.schema(schema).option(_VERIFIED, "true").parquet(*paths)
 
     def define(self, sql: str) -> str:
         """A table of what a query gives."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.relation import Columns
@@ -18,6 +18,7 @@ from slacktide.common.tree import of_type
 from slacktide.program.operator import Moment, Operator, ReadBag, ReadSnapshot, ReadState
 from slacktide.spark.bags import current_rows_sql, rows_sql
 from slacktide.spark.compile import stored_type
+from slacktide.spark.mirrors import Mirrored, mirror_chains, mirrored, signed_rows_sql
 from slacktide.spark.shelf import Shelf
 from slacktide.store.address import parse_address
 from slacktide.store.arrivals import Totals
@@ -45,6 +46,7 @@ class Tables:
         start: versions at the start of the view's run, empty where it has no answer.
         end: versions at its end.
         saved: what the run has written so far, by chain.
+        appended: segments that it has added to mirrors, by chain.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Tables:
         start: Mapping[str, int],
         end: Mapping[str, int],
         saved: Mapping[str, Segment],
+        appended: Mapping[str, Segment] = MappingProxyType({}),
     ) -> None:
         self._shelf = shelf
         self._store = store
@@ -63,6 +66,7 @@ class Tables:
         self._start = start
         self._end = end
         self._saved = saved
+        self._appended = appended
 
     def on(self, shelf: Shelf) -> Tables:
         """The same tables in another session."""
@@ -73,6 +77,7 @@ class Tables:
             start=self._start,
             end=self._end,
             saved=self._saved,
+            appended=self._appended,
         )
 
     def changes(self, source: str) -> str:
@@ -87,13 +92,14 @@ class Tables:
         )
 
     def _bag_at(self, source: str, version: int) -> str:
-        mirror, mirrored = self._mirror(source, version)
-        feed = self._feed(source, mirrored, version)
-        if mirror is None:
+        mirror = self._mirror(source, version)
+        feed = self._since(source, mirror, version)
+        if mirror.base is None:
             return feed
         names = ", ".join(quoted(c["name"]) for c in self._source(source).schema)
+        base = self._base(source, mirror.base)
         return self._shelf.define(
-            f"SELECT {names}, 1L AS __m FROM {mirror} UNION ALL SELECT {names}, __m FROM {feed}"
+            f"SELECT {names}, 1L AS __m FROM {base} UNION ALL SELECT {names}, __m FROM {feed}"
         )
 
     def rows(self, source: str, moment: Moment) -> str:
@@ -103,19 +109,34 @@ class Tables:
 
     def _rows_at(self, source: str, version: int) -> str:
         record = self._source(source)
-        mirror, mirrored = self._mirror(source, version)
-        feed = self._feed(source, mirrored, version)
+        mirror = self._mirror(source, version)
+        base = None if mirror.base is None else self._base(source, mirror.base)
+        feed = self._since(source, mirror, version)
         typed = [(quoted(c["name"]), c["type"]) for c in record.schema]
-        if record.arrivals.totals(mirrored, version).deletes == 0:
+        if record.arrivals.totals(mirror.since, version).deletes == 0:
             names = ", ".join(column for column, _ in typed)
             plain = f"SELECT {names} FROM {feed}"
             return self._shelf.define(
-                plain if mirror is None else f"SELECT {names} FROM {mirror} UNION ALL {plain}"
+                plain if base is None else f"SELECT {names} FROM {base} UNION ALL {plain}"
             )
         what = f"source {source}"
-        if mirror is None:
+        if base is None:
             return self._shelf.define(rows_sql(feed, typed, what=what))
-        return self._shelf.define(current_rows_sql(mirror, feed, typed, what=what))
+        return self._shelf.define(current_rows_sql(base, feed, typed, what=what))
+
+    def _since(self, source: str, mirror: Mirrored, version: int) -> str:
+        """What leads from the base of a mirror to a version: its segments, then landed files."""
+        feed = self._feed(source, mirror.version, version)
+        if not mirror.segments:
+            return feed
+        schema = self._source(source).schema
+        names = [column["name"] for column in schema]
+        paths = self._paths(mirror.segments)
+        self._name(f"rows of {source}", paths)
+        stored = ", ".join(f"c{i} {column['type']}" for i, column in enumerate(schema))
+        table = self._shelf.read(f"{stored}, __m BIGINT", paths)
+        rest = f"SELECT {', '.join(map(quoted, names))}, __m FROM {feed}"
+        return self._shelf.define(f"{signed_rows_sql(table, names)} UNION ALL {rest}")
 
     def rows_changed(self) -> int | None:
         """The rows of all changes in this run; None where they are not known."""
@@ -140,6 +161,14 @@ class Tables:
         """A table of a chain as it was at the start of the run."""
         return self._files(chain, self._segments(chain), columns, is_bag=is_bag)
 
+    def pieces(self, chain: str, columns: Columns, first: int, *, is_bag: bool) -> str:
+        """A table of the base and segments of a chain from one on, as at the start of the run."""
+        return self._files(chain, self._segments(chain)[first:], columns, is_bag=is_bag)
+
+    def rows_of(self, chain: str, first: int) -> int:
+        """The rows of these pieces."""
+        return sum(segment.rows for segment in self._segments(chain)[first:])
+
     def _segments(self, chain: str) -> list[Segment]:
         record = self._world.chains.get(chain)
         return [] if record is None else list(segments(record))
@@ -151,6 +180,29 @@ class Tables:
     def segments(self, segments: Sequence[Segment], chain: str, columns: Columns) -> str:
         """A table of some segments of a stored bag."""
         return self._files(chain, segments, columns, is_bag=True)
+
+    def by_run(self, segments: Sequence[Segment], chain: str, columns: Columns) -> str:
+        """The same with the run of each segment as ``__run``, in one scan however many there are."""
+        fields = [(f"c{i}", stored_type(column.type)) for i, column in enumerate(columns)]
+        fields.append(("__m", "BIGINT"))
+        paths = self._paths(segments)
+        if not paths:
+            return self._nothing([*fields, ("__run", "BIGINT")])
+        self._name(chain, paths)
+        schema = ", ".join(f"{name} {kind}" for name, kind in fields)
+        frame = self._shelf.frame(schema, paths)
+        attempt = "element_at(split(_metadata.file_path, '/'), -3)"
+        table = self._shelf.register(frame.selectExpr("*", f"{attempt} AS {_FILE}"))
+        runs = ", ".join(
+            f"('{file.path.split('/')[-3]}', {segment.run}L)"
+            for segment in segments
+            for file in segment.files[:1]
+        )
+        listed = ", ".join(name for name, _ in fields)
+        return self._shelf.define(
+            f"SELECT /*+ BROADCAST(r) */ {listed}, r.run AS __run FROM {table}"
+            f" JOIN VALUES {runs} AS r(attempt, run) ON {_FILE} = r.attempt"
+        )
 
     def chain_rows(
         self,
@@ -198,16 +250,14 @@ class Tables:
     def _version(self, source: str, moment: Moment) -> int:
         return self._end[source] if moment == "after" else self._start.get(source, 0)
 
-    def _mirror(self, source: str, version: int) -> tuple[str | None, int]:
-        """The newest mirror that is not past a version, and the version that it has."""
-        chain = f"sources/{source}"
-        stored = self._world.chains.get(chain)
-        for base in (self._saved.get(chain), None if stored is None else stored.base):
-            if base is not None and base.versions[source] <= version:
-                at = base.versions[source]
-                key = ("mirror", source, at)
-                return self._shelf.once(key, partial(self._mirror_table, source, base)), at
-        return None, 0
+    def _mirror(self, source: str, version: int) -> Mirrored:
+        """The newest mirror that is not past a version, as far as it tells of it."""
+        chains = mirror_chains(self._world, source, self._saved, self._appended)
+        return mirrored(chains, source, version)
+
+    def _base(self, source: str, base: Segment) -> str:
+        key = ("mirror", source, base.versions[source])
+        return self._shelf.once(key, lambda: self._mirror_table(source, base))
 
     def _mirror_table(self, source: str, base: Segment) -> str:
         schema = self._source(source).schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from slacktide.program.operator import Program
+from slacktide.program.operator import Merge, Program
 from slacktide.spark.cost import Cost
 from slacktide.store.record import Segment
 
@@ -46,6 +46,14 @@ class Task:
     scopes: Mapping[str, tuple[str, ...]]
     query: Query | None = None
 
+    @property
+    def title(self) -> str:
+        """What errors say that the task is about."""
+        if self.query is not None:
+            return f"view {self.name}"
+        merges = any(isinstance(step, Merge) for step in self.program.steps)
+        return f"chain {self.name}" if merges else f"source {self.name}"
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -53,6 +61,7 @@ class Outcome:
 
     Attributes:
         chains: by chain id, the segment and whether it is a new base.
+        merged: by chain id, what pieces of it were written anew as.
         answer: the new base or segment of the answer.
         answer_is_base: which of the two.
         changes: the signed change of the answer.
@@ -60,6 +69,7 @@ class Outcome:
     """
 
     chains: dict[str, tuple[Segment, bool]] = field(default_factory=dict)
+    merged: dict[str, Segment] = field(default_factory=dict)
     answer: Segment | None = None
     answer_is_base: bool = False
     changes: Segment | None = None

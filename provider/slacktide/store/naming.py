@@ -1,8 +1,9 @@
-"""Which files the log names, now or at an earlier entry."""
+"""The pieces of chains, and which files the log names, now or at an earlier entry."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from slacktide.store.fold import fold
@@ -17,6 +18,21 @@ def segments(chain: Chain) -> Iterator[Segment]:
     if chain.base is not None:
         yield chain.base
     yield from chain.segments
+
+
+def with_merged(chain: Chain, first: int, merged: Segment) -> Chain:
+    """A chain whose pieces from one on are one piece, which stands where the newest of them stood."""
+    pieces = list(segments(chain))
+    newest = pieces[-1]
+    piece = replace(
+        merged,
+        run=newest.run,
+        versions=newest.versions,
+        runs=sum(piece.runs for piece in pieces[first:]),
+    )
+    if first == 0:
+        return replace(chain, base=piece, segments=())
+    return replace(chain, base=pieces[0], segments=(*pieces[1:first], piece))
 
 
 def named(world: World) -> Iterator[str]:

@@ -74,13 +74,19 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Signed rows that lead from the previous version vector to `versions`."""
+    """Signed rows that lead from the previous version vector to `versions`.
+
+    Attributes:
+        run: the run that wrote it; of several that were compacted into one, the newest.
+        runs: how many runs it tells of.
+    """
 
     run: int | str
     files: tuple[StoredFile, ...]
     rows: int
     bytes: int
     versions: Mapping[str, int]
+    runs: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ DRAWN = r"""digraph G {
 def test_scans_and_writes_are_counted_and_labelled() -> None:
     cost = Cost()
     _add_nodes(cost, DRAWN, {'/a "b"/grö😀': "changes of t"})
-    assert (cost.rows_read, cost.writes, cost.rows_written) == (2000, 1, 1203)
+    assert (cost.rows_read, cost.files_read) == (2000, 2)
+    assert (cost.writes, cost.rows_written) == (1, 1203)
     assert cost.operators[0] == ("changes of t", 2000)
     assert cost.operators[1][1] is None

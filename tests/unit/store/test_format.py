@@ -110,6 +110,9 @@ def test_fields_with_a_default_may_be_missing() -> None:
         "definition": {},
     }
     assert UPDATES.decode(value, "here") == s.AddView("q", "", {}, {}, {})
+    segment = {"run": 3, "files": [], "rows": 0, "bytes": 0, "versions": {}}
+    extended = UPDATES.decode({"tag": "extend-chain", "id": "views/v", "segment": segment}, "here")
+    assert extended == s.ExtendChain("views/v", s.Segment(3, (), 0, 0, {}, runs=1))
 
 
 def test_an_entry() -> None:

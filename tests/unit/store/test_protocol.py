@@ -63,9 +63,12 @@ Step = Callable[[Protocol], object]
 Script = list[Step]
 
 
-def works(who: int, times: int, *, is_full: bool = True) -> Script:
-    """Some steps of a writer; five bring a run to its commit, a sixth commits."""
-    return [lambda machine: machine.work(who, is_full, "well")] * times
+def works(who: int, times: int, *, is_full: bool = True, first: int | None = None) -> Script:
+    """Some steps of a writer; five bring a run to its commit, a sixth commits.
+
+    One that compacts has two more, and writes what it has merged in these.
+    """
+    return [lambda machine: machine.work(who, is_full, "well", first)] * times
 
 
 def discovers(machine: Protocol) -> None:
@@ -76,12 +79,17 @@ def waits(machine: Protocol) -> None:
     machine.wait(GRACE + timedelta(hours=1))
 
 
+def dies(machine: Protocol) -> None:
+    machine.die(0)
+
+
 def collects(*others: tuple[int, int]) -> Step:
     """A collection; writers work before some of its steps."""
     return lambda machine: machine.gc(None, list(others), None)
 
 
 RUN = works(0, 6)
+LONG_CHAIN = [*RUN, *([discovers, *works(0, 6, is_full=False)] * 3)]
 LONG_RUN = [*works(0, 5), waits, discovers, waits]
 SCRIPTS: dict[str, list[Script]] = {
     "reads what was replaced": [[*RUN, waits, Protocol.read, *RUN, collects()]],
@@ -89,6 +97,24 @@ SCRIPTS: dict[str, list[Script]] = {
     "commits during a collection": [[*LONG_RUN, collects((step, 0))] for step in range(20)],
     "two runs at once": [
         [*RUN, discovers, *works(0, 5, is_full=False), *works(1, 6), *works(0, 2)]
+    ],
+    "reads what was compacted": [
+        [*LONG_CHAIN, waits, Protocol.read, *works(0, 8, is_full=False, first=first), collects()]
+        for first in (0, 1)
+    ],
+    "compacts what another extends": [
+        [
+            *[*LONG_CHAIN, discovers, *works(0, 7, is_full=False, first=first)],
+            *[discovers, *works(1, 6, is_full=False), *works(0, 2)],
+        ]
+        for first in (0, 1)
+    ],
+    "dies before a compaction is committed": [
+        [
+            *[*LONG_CHAIN, *works(0, steps, is_full=False, first=0), dies],
+            *[waits, discovers, waits, collects(), *works(0, 6, is_full=False)],
+        ]
+        for steps in range(1, 8)
     ],
     "reset during a run": [[discovers, *works(0, 5), Protocol.reset, *works(0, 1)]],
 }
@@ -98,6 +124,12 @@ BROKEN: list[tuple[str, dict[str, Any], str]] = [
     ("looking once", {"collect": staticmethod(looking_once)}, "commits during a collection"),
     ("no collections", {"requirements": without(s.NotCollected)}, "runs for long"),
     ("no other runs", {"requirements": without(s.ChainIs, s.ViewIs)}, "two runs at once"),
+    ("by age, compacted", {"collect": staticmethod(by_age)}, "reads what was compacted"),
+    (
+        "no other runs, compacted",
+        {"requirements": without(s.ChainIs, s.ViewIs)},
+        "compacts what another extends",
+    ),
     ("no resets", {"requirements": without(s.SourceIs, s.ViewIs)}, "reset during a run"),
 ]
 

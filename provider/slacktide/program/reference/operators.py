@@ -42,6 +42,9 @@ class World(Protocol):
     def state(self, chain: str, columns: Columns) -> Rows:
         """The stored partial aggregates of a state; empty where none are stored."""
 
+    def pieces(self, chain: str, columns: Columns, first: int, *, is_bag: bool) -> Data:
+        """A stored bag or state without the pieces, base and segments, before one of them."""
+
     def answer(self, view: str) -> Bag:
         """The answer of a view before this run; empty where it has none."""
 
@@ -69,11 +72,21 @@ class Published:
     is_base: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What the pieces of a chain from one on were written anew as."""
+
+    data: Data
+    first: int
+    is_state: bool
+
+
 @dataclass(slots=True)
 class Outcome:
     """What a run wrote."""
 
     saved: dict[str, Saved] = field(default_factory=dict)
+    merged: dict[str, Merged] = field(default_factory=dict)
     published: dict[str, Published] = field(default_factory=dict)
 
 
@@ -95,6 +108,9 @@ def run_program(program: o.Program, world: World) -> Outcome:
                 outcome.saved[step.chain] = Saved(columns, data, step.child.is_state, step.is_base)
             case o.Publish():
                 outcome.published[step.view] = _publish(step, run.bag(step.child), world)
+            case o.Merge():
+                merged = Merged(run.any(step.child), step.first, step.child.is_state)
+                outcome.merged[step.chain] = merged
     return outcome
 
 
@@ -268,6 +284,12 @@ def _combine(run: _Run, node: o.Combine) -> Rows:
     ]
 
 
+def _nonzero(run: _Run, node: o.Nonzero) -> Rows:
+    partials = {column.id for column in node.partials}
+    places = [place for place, column in enumerate(node.columns) if column.id in partials]
+    return [row for row in run.state(node.child) if any(row[place] for place in places)]
+
+
 def _touched(run: _Run, node: o.Touched) -> Any:
     own = _key([pair.own for pair in node.keys], node.child.columns)
     other = _key([pair.other for pair in node.keys], node.by.columns)
@@ -363,6 +385,9 @@ _COMPUTE: Final[Mapping[type[o.Operator], Callable[[_Run, Any], Any]]] = {
     o.ReadSnapshot: lambda run, node: run.world.snapshot(node.source, node.fields, node.moment),
     o.ReadBag: lambda run, node: run.world.bag(node.chain, node.fields),
     o.ReadState: lambda run, node: run.world.state(node.chain, node.fields),
+    o.ReadSegments: lambda run, node: run.world.pieces(
+        node.chain, node.fields, node.first, is_bag=node.is_bag
+    ),
     o.ReadSaved: _read_saved,
     o.Select: _select,
     o.Map: _map,
@@ -376,6 +401,7 @@ _COMPUTE: Final[Mapping[type[o.Operator], Callable[[_Run, Any], Any]]] = {
     o.Consolidate: lambda run, node: consolidate(run.bag(node.child)),
     o.Summarise: _summarise,
     o.Combine: _combine,
+    o.Nonzero: _nonzero,
     o.Touched: _touched,
     o.Finish: _finish,
     o.Evaluate: _evaluate,

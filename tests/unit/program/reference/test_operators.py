@@ -63,6 +63,9 @@ class FixedWorld:
     def state(self, chain, columns) -> list:
         return list(self.states.get(chain, []))
 
+    def pieces(self, chain, columns, first, *, is_bag) -> list:
+        return (self.bag(chain, columns) if is_bag else self.state(chain, columns))[first:]
+
     def answer(self, view) -> Bag:
         return self.bags.get(f"views/{view}", [])
 
@@ -208,6 +211,16 @@ def test_a_saved_state_is_read_by_a_later_step() -> None:
     assert outcome.saved["copy"].data == outcome.saved["state"].data
     assert outcome.saved["state"].is_state
     assert not outcome.saved["state"].is_base
+
+
+def test_pieces_are_merged_from_one_on() -> None:
+    state = [("c1", 4, 1), ("c2", 1, 150), ("c1", 1, 2), ("c2", -1, -150), ("c3", 0, 5)]
+    read = o.ReadSegments("state", STATE, 1, is_bag=False)
+    merged = run(
+        o.Merge("state", o.Nonzero(o.Combine(read, (KEY,)), (KEY,)), 1), states={"state": state}
+    ).merged["state"]
+    assert merged.data == [("c1", 1, 2), ("c3", 0, 5)]
+    assert (merged.first, merged.is_state) == (1, True)
 
 
 @pytest.mark.parametrize(
