@@ -187,12 +187,20 @@ def main() -> int:
             root = work / group.names[0]
             for _ in run_group(group, root, history, spark, arguments.batches):
                 found["groups"] = [vars(one) for one in every if one.steps]
-                found |= {"seed": SEED, "spark": spark.version, "python": platform.python_version()}
+                found |= {"seed": SEED, **versions(spark)}
                 arguments.out.write_text(json.dumps(found, indent=1) + "\n")
             shutil.rmtree(root)
     sys.stdout.write(summary(found) + "\n")
     steps = [step for group in found["groups"] for step in group["steps"]]
     return int(any(not view["equal"] for step in steps for view in step["views"].values()))
+
+
+def versions(spark: SparkSession) -> dict[str, str]:
+    """Name what made the rows and what computed the answers."""
+    import duckdb
+
+    python = platform.python_version()
+    return {"duckdb": duckdb.__version__, "python": python, "spark": spark.version}
 
 
 def _is_whole(group: Group, batches: int) -> bool:
