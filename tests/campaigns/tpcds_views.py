@@ -36,8 +36,6 @@ SEED = 20261121
 GROUP = 8
 # Thousands of plans that run once over few rows: what it costs to prepare them for many is left out.
 QUICK = {
-    "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1 "
-    "-XX:ReservedCodeCacheSize=256m",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.files.minPartitionNum": "1",
