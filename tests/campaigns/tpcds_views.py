@@ -165,6 +165,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--work", type=Path, help="a folder for what is under way")
     parser.add_argument("--group", type=int, default=GROUP, help="views in one workspace")
+    parser.add_argument("--views", nargs="+", metavar="NAME", help="only these, such as q14b")
     arguments = parser.parse_args()
     found = json.loads(arguments.out.read_text()) if arguments.out.exists() else {"groups": []}
     done = [Group(**group) for group in found["groups"]]
@@ -172,7 +173,8 @@ def main() -> int:
         work = arguments.work or Path(folder)
         begun = [g for g in done if (work / g.names[0]).exists() or _is_whole(g, arguments.batches)]
         known = {name for group in begun for name in group.names}
-        rest = [name for name in workable_queries() if name not in known]
+        wanted = arguments.views or workable_queries()
+        rest = [name for name in workable_queries() if name in wanted and name not in known]
         every = [*begun, *map(Group, groups(rest, arguments.group))]
         waiting = [group for group in every if not _is_whole(group, arguments.batches)]
         history = work / f"history-{arguments.batches}"
