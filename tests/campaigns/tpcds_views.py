@@ -38,6 +38,7 @@ GROUP = 8
 QUICK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.debug.maxToStringFields": "1",
     "spark.sql.files.minPartitionNum": "1",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.ui.explainMode": "simple",
