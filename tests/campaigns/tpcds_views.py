@@ -36,7 +36,6 @@ SEED = 20261121
 GROUP = 8
 # Thousands of plans that run once over few rows: what it costs to prepare them for many is left out.
 QUICK = {
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.debug.maxToStringFields": "1",
     "spark.sql.files.minPartitionNum": "1",
