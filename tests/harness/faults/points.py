@@ -144,11 +144,12 @@ def _statement(call: Callable[..., Any]) -> Callable[..., Any]:
             return call(session, text, *arguments, **named)
         target = Path(write["target"].removeprefix("file:").replace("\\'", "'"))
         is_torn = process.reach(f"spark write {'/'.join(target.parts[-4:])}")
-        answer = call(session, text, *arguments, **named)
-        if is_torn:
-            _tear(target)
-            process.stop()
-        return answer
+        try:
+            return call(session, text, *arguments, **named)
+        finally:  # of a write that fails by itself, too
+            if is_torn:
+                _tear(target)
+                process.stop()
 
     return stated
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 SLICE = ("aggregate", "rebuilt state", "written by Spark", "another view fails")
-EVERY = 4
+EVERY = 5
 
 
 @pytest.fixture(autouse=True)
