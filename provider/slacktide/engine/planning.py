@@ -141,7 +141,7 @@ def mirror_versions(world: World) -> dict[str, int]:
 
 def state_versions(world: World) -> dict[str, Mapping[str, int]]:
     """The version vectors of all that is stored, by chain."""
-    return {chain.id: chain.versions for chain in world.chains.values() if chain.versions}
+    return {i: c.versions for i, c in world.chains.items() if c.versions is not None}
 
 
 def _share(

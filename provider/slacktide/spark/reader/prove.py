@@ -40,7 +40,8 @@ def differences(workshop: Workshop, relation: Rel, outputs: tuple[Column, ...]) 
     for own, field, said in zip(relation.columns, fields, outputs, strict=False):
         if field["t"] != said.type or own.type != said.type:
             return f"{said.name} is {field['t']} instead of {said.type}"
-        if field["n"] and not said.nullable:
+        # Spark itself may know less of NULL in the plan that was read than in the query.
+        if field["n"] and not (said.nullable or own.nullable):
             return f"{said.name} may be NULL"
     return ""
 
