@@ -126,12 +126,12 @@ def _merged(executor: Executor, world: World, plan: Compaction) -> Compacted:
     versions = dict(world.chains[plan.chain].versions or {})
     try:
         done.outcome = executor.run(Task(plan.chain, plan.program, {}, versions, {}))
-    except (StorageError, InvariantError):
-        raise
     except DamagedFileError as error:
         if not plan.chain.startswith("views/"):
             raise
         done.error = error
+    except (StorageError, InvariantError):
+        raise
     except SlacktideError as error:
         done.error = error
     return done

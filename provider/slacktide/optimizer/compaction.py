@@ -104,7 +104,7 @@ def best(
     is_ripe = with_base and on_base >= BASE_SHARE * pieces[0].rows
     several = range(0 if is_ripe else 1, len(pieces) - 1)
     earned = [way for way in balances(pieces, prices) if way.first in several and way.gain >= 0]
-    return max(earned, key=lambda way: way.gain, default=None)
+    return max(earned, key=lambda way: (way.gain, -way.first), default=None)
 
 
 def is_earned(pieces: Sequence[Piece], prices: Prices = PRICES) -> bool:

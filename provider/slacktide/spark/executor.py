@@ -16,7 +16,13 @@ from slacktide.algebra.relation import Columns, Rel, Scan
 from slacktide.algebra.scalar import Column, Scalar
 from slacktide.algebra.types import is_groupable
 from slacktide.common.tree import of_type
-from slacktide.errors import DataError, ExecutionError, InvariantError, SlacktideError
+from slacktide.errors import (
+    DamagedFileError,
+    DataError,
+    ExecutionError,
+    InvariantError,
+    SlacktideError,
+)
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.program.origin import is_row_by_row
@@ -176,10 +182,17 @@ class _TaskRun:
         outcome.changes = self._write(change, f"changes/{step.view}", is_base=False)
 
     def _merge(self, step: o.Merge) -> None:
-        few = self._tables.rows_of(step.chain, step.first) <= MOST_ROWS
+        rows = self._tables.rows_of(step.chain, step.first)
         self._outcome.merged[step.chain] = self._written_as(
-            "merged", step.child, step.chain, few=few, order=step.order
+            "merged", step.child, step.chain, few=rows <= MOST_ROWS, order=step.order
         )
+        read = self._outcome.cost.rows_read
+        if 0 < read < rows:  # Spark passes over a file without a byte; what is unknown is zero
+            raise DamagedFileError(
+                f"chain {step.chain}: {read} rows were read where {rows} were written",
+                chain=step.chain,
+                hint="restore its files, or make the answer anew with 'slacktide view replace'",
+            )
 
     def _write(
         self, operator: Operator, chain: str, *, is_base: bool, order: tuple[int, ...] = ()
