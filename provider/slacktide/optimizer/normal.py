@@ -1,19 +1,23 @@
 """Views brought into the form that delta rules know: scalar subqueries become joins.
 
 The one value of an uncorrelated subquery is a relation of one row, so an expression that asks for it
-reads a column of a join. Where it cannot be seen that there is at most one row, the subquery stays,
-as only Spark can then raise the error of a second one.
+reads a column of a join. Where it cannot be seen that there is at most one row, its rows are brought
+together into one that fails when there were several, as the query does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.tree import fresh_ids, inputs, own_subqueries
+from slacktide.algebra.types import BIGINT, BOOLEAN
 from slacktide.common.node import Node
 from slacktide.common.tree import graft, rewrite
+
+_MANY: Final = "'a scalar subquery gives more than one row'"
 
 
 def normal(root: r.Rel) -> r.Rel:
@@ -23,7 +27,7 @@ def normal(root: r.Rel) -> r.Rel:
     def join(node: Node) -> Node | None:
         if not isinstance(node, r.Filter | r.Project | r.Join | r.Aggregate | r.Window | r.Expand):
             return None
-        found = [query for query in own_subqueries(node) if _rows(query.query) is not None]
+        found = list(own_subqueries(node))
         return _joined(node, found, fresh) if found else None
 
     return rewrite(root, join)
@@ -35,16 +39,38 @@ def _joined(rel: r.Rel, queries: list[s.Subquery], fresh: Iterator[int]) -> r.Re
     fed: r.Rel = below
     values: dict[bytes, Node] = {}
     for query in queries:
-        given = query.query.columns[0]
+        given, rows = query.query.columns[0], _rows(query.query)
         column = s.Column(next(fresh), given.name, query.type, nullable=True)
         value = r.Project(query.query, (s.Assignment(column, s.reference(given)),))
-        kind: r.JoinKind = "inner" if _rows(query.query) == "one" else "left"
+        if rows is None:
+            value = _only(query.query, column, fresh)
+        kind: r.JoinKind = "left" if rows == "some" else "inner"
         fed = r.Join(fed, value, kind, None)
         values[query.digest] = s.Reference(column.id, column.type, nullable=True)
     replaced = graft(rel, {**values, below.digest: fed})
     if [column.id for column in replaced.columns] == [column.id for column in rel.columns]:
         return replaced
     return r.Project(replaced, tuple(s.identity(column) for column in rel.columns))
+
+
+def _only(query: r.Rel, column: s.Column, fresh: Iterator[int]) -> r.Project:
+    """One row with the only value of a query; NULL where it has none, an error where it has several."""
+    given = query.columns[0]
+    value = s.Column(next(fresh), given.name, given.type, nullable=True)
+    count = s.Column(next(fresh), "rows", BIGINT, nullable=False)
+    first = s.AggregateCall(
+        "first", (s.reference(given),), distinct=False, filter=None, type=given.type, nullable=True
+    )
+    counted = s.AggregateCall("count", (), distinct=False, filter=None, type=BIGINT, nullable=False)
+    gathered = r.Aggregate(query, (), (s.Measure(value, first), s.Measure(count, counted)))
+    many = s.Call(
+        ">", (s.reference(count), s.Literal("1L", BIGINT, nullable=False)), BOOLEAN, nullable=False
+    )
+    fails = s.Call(
+        "raise_error", (s.Literal(_MANY, "STRING", nullable=False),), "VOID", nullable=True
+    )
+    only = s.Case(((many, fails),), s.reference(value), given.type, nullable=True)
+    return r.Project(gathered, (s.Assignment(column, only),))
 
 
 def _rows(rel: r.Rel) -> str | None:

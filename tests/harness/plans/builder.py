@@ -169,7 +169,7 @@ class Builder(Generating):
         return r.Limit(order, None if offset and self.chance(4) else self.pick((2, 1, 4)), offset)
 
     def subquery(self, rel: r.Rel) -> r.Rel:
-        """Compare with, or show, the one value of a query without keys."""
+        """Compare with, or show, the one value of a query without keys, or of one group of another."""
         query = self.scan()
         if self.chance(3):
             query = self.filter(query)
@@ -177,7 +177,13 @@ class Builder(Generating):
         function = self.pick(("count", "max", "min")) if value else "count"
         aggregate = aggregate_call(function, *([value] if value else []))
         made = s.Measure(self.column("n", aggregate.type, aggregate.nullable), aggregate)
-        answer = s.Subquery(r.Aggregate(query, (), (made,)), aggregate.type, nullable=True)
+        key = self.of(query, ("INT",)) if self.chance(4) else None
+        one: r.Rel = r.Aggregate(query, (), (made,))
+        if key is not None:
+            group = s.Assignment(self.column("g", key.type, key.nullable), key)
+            alone = r.Filter(query, call("=", key, whole(1)))
+            one = r.Project(r.Aggregate(alone, (group,), (made,)), (s.identity(made.column),))
+        answer = s.Subquery(one, aggregate.type, nullable=True)
         same = self.of(rel, (answer.type,))
         if self.chance(3):
             shown = s.Assignment(self.column("q", answer.type, nullable=True), answer)

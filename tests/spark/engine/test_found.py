@@ -152,3 +152,22 @@ def test_sources_may_be_called_like_tables_of_ours(lab: Lab) -> None:
         lab.view(f"both{number}", sql, lambda a, t: [*a, *t], "a", name, policy="full")
     lab.view("one", "SELECT * FROM a", same, "a", policy="full")
     lab.step()
+
+
+def test_a_second_row_of_a_scalar_subquery_is_the_error_of_the_query(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", ("a", 1), ("b", 5), ("c", 9))
+    lab.source("p", "name STRING, least INT", ("low", 4), ("high", 8))
+    lab.view("above", "SELECT k FROM t WHERE v > (SELECT least FROM p WHERE name = 'low')")
+    lab.view("beside", "SELECT k, (SELECT least FROM p WHERE name = 'none') AS n FROM t")
+    lab.step(above="full", beside="full")
+    lab.land("p", delete=[("low", 4)], insert=[("none", 7)])
+    lab.land("t", insert=[("d", 6)])
+    lab.step(above="incremental", beside="incremental")
+    assert lab.read("above") == []
+    lab.land("p", insert=[("low", 0), ("low", 6), ("high", 6)])
+    with pytest.raises(e.DataError, match=r"view above.*SCALAR_SUBQUERY_TOO_MANY_ROWS"):
+        lab.refresh("above")
+    assert lab.read("above") == []
+    lab.land("p", delete=[("low", 6)])
+    lab.step(above="incremental", beside="incremental")
+    assert len(lab.read("above")) == 4

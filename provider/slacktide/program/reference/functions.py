@@ -89,6 +89,10 @@ def _untyped(function: Callable[..., Any]) -> Strict:
     return lambda _type, *values: function(*values)
 
 
+def _fail(_type: DataType, message: str) -> Any:
+    raise DataError(message)
+
+
 ARITHMETIC: Final[Mapping[str, Strict]] = {
     "+": numbers.add,
     "-": numbers.subtract,
@@ -168,4 +172,5 @@ STRICT: Final[Mapping[str, Strict]] = {
     **TEXTS,
     **DATES,
     **arrays.STRICT,
+    "raise_error": _fail,
 }
