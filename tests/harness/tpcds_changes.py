@@ -186,7 +186,7 @@ def _masters(draw: _Draw) -> Iterator[str]:
     yield update("catalog_page", 0.002, catalog_number="cp_catalog_number + 1")
     kept = ("inv_date_sk", "inv_item_sk", "inv_warehouse_sk")
     on_hand = {"quantity_on_hand": draw.number(1000, "on hand", *kept)}
-    yield _update("inventory", "inv", on_hand, draw.some(0.06, "counted", *kept))
+    yield _update("inventory", "inv", on_hand, draw.some(0.04, "counted", *kept))
     yield f"DELETE FROM inventory WHERE {draw.some(0.002, 'lost', *kept)}"
 
 
