@@ -11,7 +11,6 @@ from __future__ import annotations
 from tests.harness.tpcds import queries
 
 # Query -> (what the text says, what it says here); every place where it says so.
-_STATES = "'PA', 'TN', 'AZ'"
 _DAYS_OF_RETURNS = (
     "'1998-12-19', '1999-01-16', '1999-11-13', '1999-12-25', '2000-01-15', '2000-02-05', "
     "'2000-11-18', '2000-12-16', '2001-01-20', '2002-01-12'"
