@@ -9,7 +9,7 @@ from slacktide.common.quantities import parse_bytes
 from slacktide.common.tree import of_type
 from slacktide.engine.plan import Plan, Registration
 from slacktide.errors import UnknownObjectError
-from slacktide.optimizer.api import Situation, plan_view, snapshot_sources
+from slacktide.optimizer.api import Situation, kept_versions, plan_view, snapshot_sources
 from slacktide.optimizer.mirror import is_due
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Save
@@ -47,10 +47,37 @@ def make_plan(
     )
 
 
-def plan_first(name: str, view: ReadView, policy: str, end: Mapping[str, int]) -> ViewPlan:
+def plan_first(
+    world: World, name: str, view: ReadView, policy: str, end: Mapping[str, int]
+) -> ViewPlan:
     """Plan the first run of a view that is not in the log yet."""
-    situation = Situation({}, {source: end[source] for source in view.sources}, 1.0, {}, policy, 0)
-    return plan_view(name, view, situation)
+    ends = {source: end[source] for source in view.sources}
+    return plan_view(name, view, _situation(world, view, {}, ends, policy))
+
+
+def _situation(
+    world: World,
+    view: ReadView,
+    start: Mapping[str, int],
+    end: Mapping[str, int],
+    policy: str,
+    *,
+    token: int = 0,
+    rebuilds: str = "",
+) -> Situation:
+    states = state_versions(world)
+    kept = {} if start else kept_versions(view, states, end)
+    return Situation(
+        start=start,
+        end=end,
+        share=_share(world, view.sources, {**end, **kept} if kept else start, end),
+        states=states,
+        policy=policy,
+        token=token,
+        mirrors=mirror_versions(world),
+        rebuilds=rebuilds,
+        kept=kept,
+    )
 
 
 def _chosen(world: World, views: Sequence[str] | None) -> list[ViewRecord]:
@@ -105,16 +132,8 @@ def _plan_one(
     view = ReadView.from_dict(record.definition)
     start = dict(record.versions or {})
     end = {source: max(ends[source], start.get(source, 0)) for source in view.sources}
-    situation = Situation(
-        start=start,
-        end=end,
-        share=_share(world, view.sources, start, end),
-        states=state_versions(world),
-        policy=record.settings.get("policy", "auto"),
-        token=record.token,
-        mirrors=mirror_versions(world),
-        rebuilds=rebuilds,
-    )
+    policy = record.settings.get("policy", "auto")
+    situation = _situation(world, view, start, end, policy, token=record.token, rebuilds=rebuilds)
     return plan_view(record.name, view, situation)
 
 
