@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from slacktide.common.digest import digest_of
@@ -25,6 +25,14 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
+class Alteration:
+    """More columns that the Airflow Variable declares of a source, and the run is to give it."""
+
+    name: str
+    schema: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What one run is to do.
 
@@ -34,7 +42,9 @@ class Plan:
         mirrors: sources whose current rows are written anew, with the version.
         register: views that the run creates before it computes them.
         versions: the version of each source that the run takes in.
-        notices: in words, what is declared otherwise than the workspace has it.
+        notices: in words, what is declared otherwise than the workspace has it, and columns that
+            files have and nobody declared.
+        alter: sources that the run gives more columns before anything else.
         identity: the id of the plan that this one was made again for, or that was executed
             otherwise than planned; None for a plan of its own.
     """
@@ -46,6 +56,7 @@ class Plan:
     versions: Mapping[str, int]
     notices: tuple[str, ...] = ()
     identity: str | None = None
+    alter: tuple[Alteration, ...] = ()
 
     @property
     def plan_id(self) -> str:
@@ -60,7 +71,9 @@ class Plan:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to compute and nothing to create."""
-        return not self.register and all(view.method == "unchanged" for view in self.views)
+        return not (self.register or self.alter) and all(
+            view.method == "unchanged" for view in self.views
+        )
 
     @property
     def summary(self) -> list[str]:
@@ -96,6 +109,7 @@ class Plan:
             ],
             "versions": dict(self.versions),
             "notices": list(self.notices),
+            **({"alter": [asdict(change) for change in self.alter]} if self.alter else {}),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,6 +136,7 @@ class Plan:
             versions=document["versions"],
             notices=tuple(document["notices"]),
             identity=document.get("identity"),
+            alter=tuple(Alteration(**change) for change in document.get("alter", ())),
         )
 
     def view(self, name: str) -> ViewPlan | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat, parse_instant
+from slacktide.engine.answers import former_answer
 from slacktide.engine.committing import requirements, updates
 from slacktide.engine.expansion import query_of, views_below
 from slacktide.engine.pinning import pinned_files
@@ -165,7 +166,7 @@ class Refresh:
         if work.plan.program is None:
             return
         try:
-            work.outcome = executor.run(_task(work, work.plan.program))
+            work.outcome = executor.run(_task(world, work, work.plan.program))
         except (SourceError, StorageError, InvariantError):
             raise  # of the run, not of one view: a plan that commits without it is never retried
         except DataError as error:
@@ -183,7 +184,7 @@ class Refresh:
         planned, work.plan = work.plan, instead
         self._check_pins(world, [work])
         try:
-            work.outcome = executor.run(_task(work, instead.program))
+            work.outcome = executor.run(_task(world, work, instead.program))
             work.error = None
         except (SourceError, StorageError, InvariantError):
             raise
@@ -260,6 +261,7 @@ class Refresh:
             started=started,
             ended=isoformat(self._clock()),
             views={**unchanged, **worked, **failed},
+            notices=plan.notices,
         )
 
 
@@ -275,9 +277,16 @@ def _missing_below(world: World, work: Work, works: Sequence[Work]) -> Slacktide
     )
 
 
-def _task(work: Work, program: Program) -> Task:
-    scopes = state_sources(work.view)
-    return Task(work.name, program, work.plan.start, work.plan.end, scopes, work.query)
+def _task(world: World, work: Work, program: Program) -> Task:
+    return Task(
+        work.name,
+        program,
+        work.plan.start,
+        work.plan.end,
+        state_sources(work.view),
+        work.query,
+        former_answer(world, work.name, work.view),
+    )
 
 
 def _new_mirrors(world: World, works: Sequence[Work]) -> dict[str, int]:

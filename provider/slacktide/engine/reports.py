@@ -64,6 +64,7 @@ class Report:
         started: instant in UTC, ISO 8601.
         ended: the same.
         views: by name of the view.
+        notices: in words, what its plan has noticed; see `Plan`.
     """
 
     run: int | None
@@ -72,6 +73,7 @@ class Report:
     started: str
     ended: str
     views: Mapping[str, ViewReport]
+    notices: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -82,13 +84,15 @@ class Report:
             "started": self.started,
             "ended": self.ended,
             "views": {name: view.to_dict() for name, view in self.views.items()},
+            "notices": list(self.notices),
         }
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Report:
         """Read the stored form."""
         views = {name: ViewReport.from_dict(view) for name, view in document["views"].items()}
-        return cls(**{**document, "views": views})
+        notices = tuple(document.get("notices", ()))
+        return cls(**{**document, "views": views, "notices": notices})
 
 
 class History(Sequence[Report]):
