@@ -84,6 +84,7 @@ def _source(name: str, source: Mapping[str, Any], pending: int) -> dict[str, Any
         "version": source["version"],
         "rows": source["rows"],
         "held": source["held"],
+        "ignored": [column["name"] for column in source.get("extra", ())],
         "pending": pending,
     }
 
@@ -101,6 +102,7 @@ def _view(
         "versions": view["versions"],
         "pending": _lacks(view["versions"], sources),
         "paused": view["paused"],
+        "replaced": view.get("replaced", False),
         "answered": view["answered"],
         "run": view["run"],
         "last": _outcome(name, last["views"][name]) if last else None,

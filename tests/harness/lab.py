@@ -62,11 +62,7 @@ class Lab:
 
     def source(self, name: str, ddl: str, *rows: Row, **arguments: Any) -> None:
         """Add a change feed with some rows to begin with."""
-        from pyspark.sql.pandas.types import to_arrow_schema
-        from pyspark.sql.types import StructType
-
-        schema: pa.Schema = to_arrow_schema(cast("StructType", StructType.fromDDL(ddl)))
-        self._schemas[name] = schema
+        self.shape(name, ddl)
         self.rows[name] = []
         given = {"schema": ddl, "path": self.landing(name), **arguments}
         self.ws.add_source(name, kind="change-feed", **given)
@@ -77,6 +73,14 @@ class Lab:
         """Make the place where the files of a new source land, and give its address."""
         self.folder(name).mkdir()
         return str(self.folder(name))
+
+    def shape(self, name: str, ddl: str) -> None:
+        """Say which columns the files of a source have from now on."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+        from pyspark.sql.types import StructType
+
+        schema: pa.Schema = to_arrow_schema(cast("StructType", StructType.fromDDL(ddl)))
+        self._schemas[name] = schema
 
     def folder(self, name: str) -> Path:
         """Where the files of a source land."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
-from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.api import Situation, kept_versions, plan_view
 from slacktide.optimizer.compaction import extended, merge_program
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Program
@@ -56,7 +56,8 @@ class Maintained:
         """Plan the next run."""
         now = self.world.versions()
         end = {name: now[name] for name in self.read.sources}
-        situation = Situation(self.versions, end, share, self.states, policy, 1)
+        kept = {} if self.versions else kept_versions(self.read, self.states, end)
+        situation = Situation(self.versions, end, share, self.states, policy, 1, kept=kept)
         plan = plan_view(VIEW, self.read, situation)
         return ViewPlan.from_dict(json.loads(json.dumps(plan.to_dict())))
 
@@ -86,6 +87,12 @@ class Maintained:
         plan = self.plan(policy, share)
         self.compare(plan)
         return plan
+
+    def replace(self, lost: Collection[str] = ()) -> None:
+        """Take the answer for that of another text, and states for lost; others are kept."""
+        self.versions = {}
+        for chain in lost:
+            del self.states[chain]
 
     def compare(self, plan: ViewPlan) -> None:
         """Run a plan, and compare answer and published changes with batch evaluation."""

@@ -201,6 +201,9 @@ class RandomHistory:
         )
         choices: list[s.Update] = [accept] * 6
         choices += [s.HoldSource(name, dice.random() < 0.5), s.MarkComplete(name, "2026")]
+        columns = ({"name": f"c{self._count}", "type": "INT", "version": 1},)
+        wide = (*world.sources[name].schema, {**columns[0], "added": True})
+        choices += [s.NoteColumns(name, columns), s.AlterSource(name, {"w": self._count}, wide)]
         choices += [s.ResetSource(name), s.DropSource(name)] if dice.random() < 0.3 else []
         version = world.sources[name].version
         choices += [s.SkipArrival(name, dice.randint(1, version))] if version else []
@@ -213,6 +216,8 @@ class RandomHistory:
             s.AdvanceView(name, versions, self._count),
             s.PauseView(name, dice.random() < 0.5),
             s.ReplaceView(name, "SELECT 2", {"policy": "full"}, {}, {}),
+            s.RestateView(name, "SELECT 3", {"policy": "auto"}, {}, {}),
+            s.ForgetFormer(name, dice.randrange(self._count)),
             s.DropView(name),
         ]
         return [dice.choice(choices)]

@@ -41,7 +41,9 @@ def test_the_last_thing_done_is_shown_with_its_reason_in_words():
     second = report(2, revenue=outcome("unchanged", ["NO_CHANGE"], None, 80))
     last = view_of(second, first)["last"]
     assert last["method"] == "full"
-    assert last["reasons"] == [{"code": "FIRST_RUN", "text": "the view has no answer yet"}]
+    assert last["reasons"] == [
+        {"code": "FIRST_RUN", "text": "there is no answer yet to go on from"}
+    ]
     assert (last["rows_read"], last["rows_full"]) == (80, 80)
 
 

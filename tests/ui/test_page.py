@@ -62,7 +62,7 @@ def test_the_page_says_what_was_done_and_why(page, running_shop, tmp_path):
     assert row.locator("td").nth(3).inner_text() in {"full", "incremental"}
     runs = inside.get_by_role("table", name="Last runs")
     first = runs.get_by_role("row").filter(has_text="FIRST_RUN")
-    assert "the view has no answer yet" in first.inner_text()
+    assert "there is no answer yet to go on from" in first.inner_text()
     assert "orders" in inside.get_by_role("table", name="Sources").inner_text()
     page.screenshot(path=tmp_path / "page.png", full_page=True)
     assert page.complaints == []

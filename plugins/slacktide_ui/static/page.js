@@ -79,6 +79,7 @@ function table(label, heads, rows, empty) {
 function freshness(view) {
   const waiting = Object.entries(view.pending);
   if (view.paused) return tag("paused", "");
+  if (view.replaced) return tag("replaced: the answer is of the former text", "slow");
   if (!view.run) return tag("no answer yet", "slow");
   if (!waiting.length) return tag("up to date", "good");
   const words = waiting.map(([source, number]) => `${count(number)} of ${source}`).join(", ");
@@ -96,8 +97,9 @@ function views(document_) {
 
 function sources(document_) {
   const rows = document_.sources.map((source) => [
-    source.name, [source.kind, source.held ? [" ", tag("held", "slow")] : ""].flat(), count(source.version),
-    count(source.pending), count(source.rows)]);
+    source.name, [source.kind, source.held ? [" ", tag("held", "slow")] : "",
+      source.ignored.length ? [" ", tag(`ignores ${source.ignored.join(", ")}`, "slow")] : ""].flat(),
+    count(source.version), count(source.pending), count(source.rows)]);
   return table("Sources", [["Source"], ["Kind"], ["Version", "number"], ["Arrivals waiting", "number"],
     ["Rows", "number"]], rows, "There are no sources yet.");
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,13 +29,26 @@ def register(app: typer.Typer) -> None:
 def discover(context: typer.Context, as_json: AsJson = False) -> None:
     """Look for what landed, and accept it as new versions of the sources."""
     with progress("looking for arrivals"):
-        versions = dict(opened(context).discover())
+        workspace = opened(context)
+        versions = dict(workspace.discover())
+        sources = workspace.status().sources
     if as_json:
-        emit({"versions": versions})
+        extra = {name: entry["extra"] for name, entry in sources.items() if entry["extra"]}
+        emit({"versions": versions, "extra": extra})
     elif versions:
         show_table(("source", "version"), sorted(versions.items()))
+        show_extra(sources)
     else:
         say("no sources yet: slacktide source add --help")
+
+
+def show_extra(sources: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print which columns of files are ignored, and what would take them in."""
+    for name, entry in sorted(sources.items()):
+        if entry["extra"]:
+            listed = ", ".join(f"{column['name']} {column['type']}" for column in entry["extra"])
+            say(f"source {name}: files have {listed}, which is not declared and is ignored;")
+            say(f"  slacktide source alter {name} --schema {quote(entry['wide'])} takes it in")
 
 
 def plan(
@@ -75,6 +89,10 @@ def show_plan(made: Plan) -> None:
         show_table(("view", "method", "versions", "why"), rows, firm={"method"})
     for line in made.upkeep:
         say(line)
+    for change in made.alter:
+        say(f"source {change.name} gains columns: {change.schema}")
+    for notice in made.notices:
+        say(notice)
     if made.is_empty:
         say("nothing to do" if rows else "no views yet: slacktide view add --help")
 
@@ -168,6 +186,8 @@ def show_report(report: Mapping[str, Any]) -> None:
         failure = done.get("error")
         told = f"failed: {_failure(failure)}" if failure else _merged(done)
         say(f"compaction of {chain}: {told}")
+    for notice in report.get("notices", ()):
+        say(notice)
 
 
 def _merged(done: Mapping[str, Any]) -> str:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from slacktide.cli.access import AsJson, names, opened, pairs
-from slacktide.cli.screen import emit, say, show_table
+from slacktide.cli.access import AsJson, names, opened, pairs, spark_session
+from slacktide.cli.screen import emit, progress, say, show_table
 
 sources = typer.Typer(no_args_is_help=True, help="Relations that change from outside.")
 Name = Annotated[str, typer.Argument(help="The source.")]
@@ -113,9 +113,39 @@ def _marks(entry: dict[str, Any]) -> str:
     marks = ["held"] if entry["held"] else []
     if entry["skipped"]:
         marks.append(f"skipped {', '.join(map(str, entry['skipped']))}")
+    if entry["extra"]:
+        marks.append("ignores " + ", ".join(f"{c['name']} {c['type']}" for c in entry["extra"]))
     if entry["complete"]:
         marks.append(f"complete to {entry['complete'][-1]}")
     return "; ".join(marks)
+
+
+@sources.command("alter")
+def alter(
+    context: typer.Context,
+    name: Name,
+    *,
+    schema: Annotated[
+        str, typer.Option(metavar="DDL", help="All columns: those that it has, then the new ones.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Give a source more columns; older files have NULL there.
+
+    Views mean what they meant, but for those that name all columns, as SELECT * does.
+    """
+    workspace = opened(context)
+    if any(name in view["sources"] for view in workspace.status().views.values()):
+        with spark_session("alter") as spark, progress("reading the views again"):
+            replaced = workspace.alter_source(spark, name, schema=schema)
+    else:
+        replaced = workspace.alter_source(None, name, schema=schema)
+    if as_json:
+        emit({"source": name, "schema": schema, "replaced": list(replaced)})
+        return
+    say(f"source {name} has the columns {schema}")
+    if replaced:
+        say(f"views that mean something else now, and are computed anew: {', '.join(replaced)}")
 
 
 @sources.command("drop")

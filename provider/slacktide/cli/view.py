@@ -68,7 +68,10 @@ def replace(
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give a view another query; its answer is computed anew by the next refresh."""
+    """Give a view another query, or other settings; views that read it are read again.
+
+    Its last answer stays until the next refresh. A query that means the same keeps it.
+    """
     _put(context, name, (sql, file), _settings(policy, setting), (True, dry_run, as_json))
 
 
@@ -184,7 +187,7 @@ def show_views(found: dict[str, dict[str, Any]]) -> None:
     rows = [
         (
             name,
-            "paused" if entry["paused"] else "active",
+            _state(entry),
             "in full" if entry["obstacles"] else "incremental",
             entry["run"],
             entry["behind"],
@@ -193,6 +196,11 @@ def show_views(found: dict[str, dict[str, Any]]) -> None:
         for name, entry in sorted(found.items())
     ]
     show_table(("view", "is", "kept", "run", "behind", "why"), rows, firm={"is", "kept"})
+
+
+def _state(entry: dict[str, Any]) -> str:
+    state = "paused" if entry["paused"] else "active"
+    return f"{state}, replaced: the answer is of the former text" if entry["replaced"] else state
 
 
 @views.command("drop")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slacktide.common.names import check_name
@@ -13,8 +14,20 @@ from slacktide.engine.definitions import (
     refuse_if_called,
     refuse_if_read,
 )
-from slacktide.engine.sources import check_source
-from slacktide.errors import FunctionError, InvalidNameError, ObjectExistsError
+from slacktide.engine.redefining import (
+    Redefinition,
+    altered_source,
+    forget_states,
+    replaced_view,
+)
+from slacktide.engine.sources import check_pins, check_source, seen_before, widened
+from slacktide.errors import (
+    CommitConflictError,
+    FunctionError,
+    InvalidNameError,
+    InvariantError,
+    ObjectExistsError,
+)
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.record import FunctionRecord, Source, ViewRecord
@@ -23,6 +36,8 @@ from slacktide.store.world import World
 if TYPE_CHECKING:
     from slacktide.spark.handles import SparkSession
     from slacktide.store.store import Store
+
+_COMMITS = 5
 
 
 class Catalogue:
@@ -51,22 +66,72 @@ class Catalogue:
     def add_view(self, draft: ViewDraft) -> ViewRecord:
         """Add a view that was read."""
         _free(self._store.world(), draft.name)
-        self._store.commit([draft.update()], [q.NameFree("view", draft.name)])
+        free = q.NameFree("view", draft.name)
+        self._store.commit([draft.update()], [free, *draft.ground])
         return self._store.world().views[draft.name]
 
     def replace_view(
         self, spark: SparkSession, name: str, sql: str, settings: Mapping[str, Any]
     ) -> ViewRecord:
-        """Put another text in the place of a view's."""
-        world = self._store.world()
-        known("view", name, world.views)
-        refuse_if_read(world, "view", name)
-        draft = self.draft_view(spark, name, sql, settings)
-        kept = draft.replacement()
-        updates: list[u.Update] = [kept, *_forget_changes(world, name)]
-        updates += _forget_states(world, name, kept.states)
-        self._store.commit(updates, [q.ViewIs(name, world.views[name].token)])
+        """Put another text in the place of a view's, and read again what reads it."""
+
+        def redefine(world: World) -> Redefinition:
+            known("view", name, world.views)
+            return replaced_view(spark, world, name, sql, settings)
+
+        self._redefine(redefine)
         return self._store.world().views[name]
+
+    def alter_source(self, spark: SparkSession | None, name: str, schema: str) -> tuple[str, ...]:
+        """Give a source more columns; give the names of the views that mean something else now."""
+
+        def redefine(world: World) -> Redefinition:
+            known("source", name, world.sources)
+            source = world.sources[name]
+            wide = widened(source, schema)
+            altered = replace(source, arguments=wide.arguments, schema=wide.schema)
+            updates: list[u.Update] = [u.AlterSource(name, wide.arguments, wide.schema)]
+            updates += self._mirror_without(world, source, wide.schema)
+            found = altered_source(spark, world, altered, updates)
+            ground: list[q.Requirement] = [
+                q.DefinedBy("source", name, source.defined),
+                q.SourceIs(name, source.epoch),
+                q.SourceArrivals(name, source.version),
+            ]
+            return replace(found, requirements=[*found.requirements, *ground])
+
+        return self._redefine(redefine).replaced
+
+    def _mirror_without(
+        self, world: World, source: Source, schema: tuple[Mapping[str, Any], ...]
+    ) -> list[u.Update]:
+        """Drop a mirror that lacks values of a new column; the files that it stands for have them."""
+        chain = world.chains.get(f"sources/{source.name}")
+        first = seen_before(source, schema)
+        if chain is None or chain.versions is None or first is None:
+            return []
+        mirrored = chain.versions[source.name]
+        if first > mirrored:
+            return []
+        check_pins(
+            (file for version, file in source.arrivals.pins() if version not in source.skipped),
+            storage_options=self._options,
+            source=source.name,
+        )
+        return [u.DropChain(chain.id)]
+
+    def _redefine(self, make: Callable[[World], Redefinition]) -> Redefinition:
+        """Commit what a definition does; made again where a run moved what it changes."""
+        for attempt in range(_COMMITS):
+            made = make(self._store.world())
+            try:
+                self._store.commit(made.updates, made.requirements)
+            except CommitConflictError:
+                if attempt == _COMMITS - 1:
+                    raise
+            else:
+                return made
+        raise InvariantError("a definition was neither committed nor refused")
 
     def drop_view(self, name: str) -> None:
         """Remove a view, its answer, and the states that no other view keeps."""
@@ -74,7 +139,7 @@ class Catalogue:
         known("view", name, world.views)
         refuse_if_read(world, "view", name)
         updates: list[u.Update] = [u.DropView(name), *_forget_changes(world, name)]
-        updates += _forget_states(world, name)
+        updates += forget_states(world, {name: ()})
         self._store.commit(updates, [q.ViewIs(name, world.views[name].token)])
 
     def drop_source(self, name: str) -> None:
@@ -142,13 +207,6 @@ class Catalogue:
 def _forget_changes(world: World, name: str) -> list[u.Update]:
     chain = f"changes/{name}"
     return [u.DropChain(chain)] if chain in world.chains else []
-
-
-def _forget_states(world: World, name: str, still: Sequence[str] = ()) -> list[u.Update]:
-    """Drop the states of a view that no other view keeps, nor it itself from now on."""
-    kept = {s for v in world.views.values() if v.name != name for s in v.states} | set(still)
-    states = world.views[name].states
-    return [u.DropChain(state) for state in states if state in world.chains and state not in kept]
 
 
 def _free(world: World, name: str) -> None:

@@ -24,7 +24,8 @@ def requirements(
 ) -> list[q.Requirement]:
     """What must still hold when a run commits: all that it used, and that no other did its work."""
     needed: list[q.Requirement] = [q.PlanOpen(plan.plan_id), q.NotCollected(world.number)]
-    sources = {name for work in works for name in work.plan.end} | set(mirrors)
+    worked = [work for work in works if work.outcome is not None]
+    sources = {name for work in worked for name in work.plan.end} | set(mirrors)
     for name in sorted(sources):
         source = world.sources[name]
         needed.append(q.SourceIs(name, source.epoch))
@@ -32,6 +33,7 @@ def requirements(
     for work in works:
         if work.record is None:
             needed.append(q.NameFree("view", work.name))
+            needed += [] if work.draft is None else work.draft.ground
         elif work.outcome is not None:
             needed.append(q.ViewIs(work.name, work.record.token))
     written = {c for w in works if w.outcome is not None for c in w.outcome.chains}

@@ -2,31 +2,36 @@
 
 What is missing is added: sources and functions at once, views by the run, as their texts need Spark.
 What differs is reported; a view is changed only where the declarations say ``"apply": true``, and a
-source never, as its history hangs on how it was read.
+source only as far as it gains columns, as its history hangs on how it was read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slacktide.common.names import check_name
 from slacktide.engine.catalogue import Catalogue
 from slacktide.engine.definitions import check_settings, notice_of
-from slacktide.engine.plan import Registration
-from slacktide.engine.sources import check_arguments
+from slacktide.engine.plan import Alteration, Plan, Registration
+from slacktide.engine.sources import check_arguments, is_wider
 from slacktide.errors import InvalidSettingError
-from slacktide.store.record import FunctionRecord
+from slacktide.store.record import FunctionRecord, Source
 from slacktide.store.world import World
+
+if TYPE_CHECKING:
+    from slacktide.spark.handles import SparkSession
+    from slacktide.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """Views for the run to create or replace, and in words what differs and stays."""
+    """What the run is to create or to change, and in words what differs and stays."""
 
     register: tuple[Registration, ...]
     notices: tuple[str, ...]
+    alter: tuple[Alteration, ...] = ()
 
 
 def declare(catalogue: Catalogue, world: World, declarations: Mapping[str, Any]) -> Declared:
@@ -36,32 +41,52 @@ def declare(catalogue: Catalogue, world: World, declarations: Mapping[str, Any])
         InvalidSettingError, InvalidNameError, SourceError, FunctionError: a declaration is wrong.
     """
     notices: list[str] = []
+    alter: list[Alteration] = []
+    applies = declarations.get("apply", False) is True
     for name, source in declarations.get("sources", {}).items():
         arguments = {key: value for key, value in source.items() if key != "kind"}
         if name not in world.sources:
             catalogue.add_source(name, source["kind"], arguments)
+        elif _is_gaining(world.sources[name], source["kind"], arguments):
+            alter.append(Alteration(name, arguments["schema"]))
         else:
             notices += _source_notices(world, name, source["kind"], arguments)
+    if not applies:
+        notices += [
+            f'source {c.name} is declared with more columns; "apply": true adds them' for c in alter
+        ]
+        alter = []
     for name, function in declarations.get("functions", {}).items():
         rest = {k: v for k, v in function.items() if k not in {"target", "returns"}}
         if name not in world.functions:
             catalogue.add_function(name, function["target"], function["returns"], rest)
         elif _differs(world.functions[name], function["target"], function["returns"], rest):
             notices.append(f"function {name} is declared otherwise; drop it to change it")
-    applies = declarations.get("apply", False) is True
     register = list(_views(world, declarations.get("views", {}), notices, applies=applies))
-    return Declared(tuple(register), tuple(notices))
+    return Declared(tuple(register), tuple(notices), tuple(alter))
 
 
 def _differs(record: FunctionRecord, target: str, returns: str, rest: Mapping[str, Any]) -> bool:
     return (record.target, record.returns, dict(record.declaration)) != (target, returns, rest)
 
 
+def _is_gaining(record: Source, kind: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether a source is declared as it is, but for columns that it has not yet."""
+    if kind != record.kind or not isinstance(arguments.get("schema"), str):
+        return False
+    checked = check_arguments(kind, arguments)
+    rest = {**record.arguments, "schema": checked["schema"]}
+    return checked == rest and is_wider(record, checked["schema"])
+
+
 def _source_notices(
     world: World, name: str, kind: str, arguments: Mapping[str, Any]
 ) -> Iterator[str]:
     record = world.sources[name]
-    if kind != record.kind or check_arguments(kind, arguments) != record.arguments:
+    known = dict(record.arguments)
+    if arguments.get("schema") is None:
+        known.pop("schema", None)  # what a file showed, and what was added since, needs no words
+    if kind != record.kind or check_arguments(kind, arguments) != known:
         yield f"source {name} is declared otherwise; drop it and its views to change it"
 
 
@@ -92,3 +117,16 @@ def differs(world: World, name: str, sql: str, settings: Mapping[str, Any]) -> b
     record = world.views[name]
     own = {key: value for key, value in record.settings.items() if key != "reads"}
     return record.sql != sql or own != dict(settings)
+
+
+def apply_declared(catalogue: Catalogue, store: Store, spark: SparkSession, plan: Plan) -> None:
+    """Change what a plan says; where a view changed, the plan is stale, and made again by the run."""
+    for change in plan.alter:
+        source = store.world().sources.get(change.name)
+        if source is not None and is_wider(source, change.schema):
+            catalogue.alter_source(spark, change.name, change.schema)
+    for item in plan.register:
+        world = store.world()
+        is_there = item.replaces and item.name in world.views
+        if is_there and differs(world, item.name, item.sql, item.settings):
+            catalogue.replace_view(spark, item.name, item.sql, item.settings)

@@ -20,6 +20,7 @@ from slacktide.errors import (
     UnsupportedQueryError,
 )
 from slacktide.optimizer.api import state_sources, verdict
+from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.world import World
 
@@ -36,12 +37,17 @@ SETTINGS = ("due", "goal", "state_budget", "policy", "paused")
 
 @dataclass(frozen=True, slots=True)
 class ViewDraft:
-    """A view that was read and checked, and is not in the log yet."""
+    """A view that was read and checked, and is not in the log yet.
+
+    Attributes:
+        ground: what must still hold of what it reads when it comes into the log.
+    """
 
     name: str
     sql: str
     settings: Mapping[str, Any]
     view: ReadView
+    ground: tuple[q.Requirement, ...] = ()
 
     @property
     def policy(self) -> str:
@@ -56,6 +62,15 @@ class ViewDraft:
         """The update that puts it in the place of the view of its name."""
         return u.ReplaceView(**self._fields())
 
+    def restatement(self) -> u.RestateView:
+        """The update that puts it there where it means what that view means."""
+        return u.RestateView(**self._fields())
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The states that it keeps."""
+        return tuple(state_sources(self.view))
+
     def _fields(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -64,7 +79,7 @@ class ViewDraft:
             "conf": dict(self.view.conf),
             "definition": self.view.to_dict(),
             "reasons": tuple(str(reason) for reason in verdict(self.view)),
-            "states": tuple(state_sources(self.view)),
+            "states": self.states,
         }
 
 
@@ -76,6 +91,7 @@ def draft_view(
     settings: Mapping[str, Any],
     *,
     beside: Mapping[str, str] | None = None,
+    conf: Mapping[str, str] | None = None,
 ) -> ViewDraft:
     """Read a view's text and check its settings.
 
@@ -86,6 +102,7 @@ def draft_view(
         sql: its text.
         settings: as the user gives them.
         beside: texts of views that come into the log together with this one.
+        conf: SQL settings that change the meaning; those of the session for None.
 
     Raises:
         InvalidNameError: the name is not allowed.
@@ -107,6 +124,7 @@ def draft_view(
             spark,
             sql,
             schemas,
+            conf=conf,
             views=texts,
             prepare=lambda session: register_functions(session, functions),
         )
@@ -117,7 +135,7 @@ def draft_view(
             f"view {name} reads no source",
             hint="a view is kept up to date over sources; add one with 'slacktide source add'",
         )
-    draft = ViewDraft(name, sql, checked, view)
+    draft = ViewDraft(name, sql, checked, view, _ground(world, view))
     reasons = verdict(view)
     if draft.policy == "incremental" and reasons:
         raise UnsupportedQueryError(
@@ -125,6 +143,19 @@ def draft_view(
             hint="change the query, or set its policy to 'auto'",
         )
     return draft
+
+
+def _ground(world: World, view: ReadView) -> tuple[q.Requirement, ...]:
+    """The definitions over which a text was expanded."""
+    below: list[q.Requirement] = [
+        q.DefinedBy("source", name, world.sources[name].defined) for name in view.sources
+    ]
+    below += [
+        q.DefinedBy("view", name, world.views[name].defined)
+        for name in view.views
+        if name in world.views
+    ]
+    return tuple(below)
 
 
 def notice_of(name: str, settings: Mapping[str, Any]) -> str | None:
@@ -138,7 +169,8 @@ def notice_of(name: str, settings: Mapping[str, Any]) -> str | None:
     )
 
 
-def _names(sql: str, name: str) -> bool:
+def names(sql: str, name: str) -> bool:
+    """Whether a text may name an object: whether its name stands in it."""
     return re.search(rf"\b{name}\b", sql, re.IGNORECASE) is not None
 
 
@@ -148,7 +180,7 @@ def _texts_read(sql: str, texts: Mapping[str, str]) -> list[str]:
     waiting = [sql]
     while waiting:
         text = waiting.pop()
-        named = [name for name in texts if name not in found and _names(text, name)]
+        named = [name for name in texts if name not in found and names(text, name)]
         found.update((name, texts[name]) for name in named)
         waiting.extend(texts[name] for name in named)
     return list(found.values())
@@ -157,7 +189,7 @@ def _texts_read(sql: str, texts: Mapping[str, str]) -> list[str]:
 def _about(name: str, sql: str, world: World, error: QueryError) -> QueryError:
     """Say of which view an error is, and why another view that it reads is none to be read."""
     for other in world.views.values():
-        if other.name != name and _names(sql, other.name):
+        if other.name != name and names(sql, other.name):
             for reason in ReadView.from_dict(other.definition).reasons:
                 if reason.code == "NON_DETERMINISTIC_EXPRESSION":
                     return QueryError(

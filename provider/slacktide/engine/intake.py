@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
-from slacktide.engine.sources import accept, peek
+from slacktide.engine.sources import accept, peek, wide_ddl
 from slacktide.errors import CommitConflictError, SourceError, UnknownObjectError
 from slacktide.store import requirement as q
 from slacktide.store import update as u
@@ -52,18 +53,39 @@ class Intake:
             if not files:
                 return
             now = self._clock()
-            arrivals = accept(source, files, storage_options=self._options, now=now)
-            if not arrivals:
+            accepted = accept(source, files, storage_options=self._options, now=now)
+            if not accepted.arrivals:
                 return
             requirements: list[q.Requirement] = [
                 q.SourceIs(name, source.epoch),
                 q.SourceArrivals(name, source.version),
             ]
+            # What was expected of the files must still be so, and what was not must be noted.
+            requirements.append(q.DefinedBy("source", name, source.defined))
+            updates: list[u.Update] = [u.AcceptArrivals(name, accepted.arrivals)]
+            if accepted.extra:
+                updates.append(u.NoteColumns(name, accepted.extra))
             try:
-                self._store.commit([u.AcceptArrivals(name, arrivals)], requirements)
+                self._store.commit(updates, requirements)
             except CommitConflictError:
                 continue  # another discovery was faster; what it took is no longer new
             return
+
+    def extra_since(self, known: World) -> list[str]:
+        """Say which columns files have that nobody declared, and that no file had in a world."""
+        notices = []
+        for name, source in self._store.world().sources.items():
+            before = known.sources.get(name)
+            seen = () if before is None else before.extra
+            fresh = [column for column in source.extra if column not in seen]
+            if fresh:
+                listed = ", ".join(f"{c['name']} {c['type']}" for c in fresh)
+                notices.append(
+                    f"source {name}: files have the columns {listed}, which are not declared and are "
+                    f"ignored; slacktide source alter {name} --schema {quote(wide_ddl(source))} "
+                    "takes them in"
+                )
+        return notices
 
     def landed(self) -> dict[str, int]:
         """Files per source that have landed and are not accepted."""

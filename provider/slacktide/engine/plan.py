@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from slacktide.common.digest import digest_of
@@ -26,6 +26,14 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
+class Alteration:
+    """More columns that the Airflow Variable declares of a source, and the run is to give it."""
+
+    name: str
+    schema: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What one run is to do.
 
@@ -37,7 +45,9 @@ class Plan:
         compactions: chains of which this run merges pieces.
         register: views that the run creates before it computes them.
         versions: the version of each source that the run takes in.
-        notices: in words, what is declared otherwise than the workspace has it.
+        notices: in words, what is declared otherwise than the workspace has it, and columns that
+            files have and nobody declared.
+        alter: sources that the run gives more columns before anything else.
         identity: the id of the plan that this one was made again for, or that was executed
             otherwise than planned; None for a plan of its own.
     """
@@ -51,6 +61,7 @@ class Plan:
     identity: str | None = None
     feeds: Mapping[str, int] = field(default_factory=dict)
     compactions: tuple[Compaction, ...] = ()
+    alter: tuple[Alteration, ...] = ()
 
     @property
     def plan_id(self) -> str:
@@ -65,7 +76,9 @@ class Plan:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to compute and nothing to create."""
-        return not self.register and all(view.method == "unchanged" for view in self.views)
+        return not (self.register or self.alter) and all(
+            view.method == "unchanged" for view in self.views
+        )
 
     @property
     def summary(self) -> list[str]:
@@ -113,6 +126,7 @@ class Plan:
             ],
             "versions": dict(self.versions),
             "notices": list(self.notices),
+            **({"alter": [asdict(change) for change in self.alter]} if self.alter else {}),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -141,6 +155,7 @@ class Plan:
             identity=document.get("identity"),
             feeds=document.get("feeds", {}),
             compactions=tuple(map(Compaction.from_dict, document.get("compactions", ()))),
+            alter=tuple(Alteration(**change) for change in document.get("alter", ())),
         )
 
     def view(self, name: str) -> ViewPlan | None:

@@ -8,9 +8,9 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.quantities import parse_bytes
 from slacktide.common.tree import of_type
 from slacktide.engine.compacting import compactions_due
-from slacktide.engine.plan import Plan, Registration
+from slacktide.engine.plan import Alteration, Plan, Registration
 from slacktide.errors import UnknownObjectError
-from slacktide.optimizer.api import Situation, plan_view, snapshot_sources
+from slacktide.optimizer.api import Situation, kept_versions, plan_view, snapshot_sources
 from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
 from slacktide.optimizer.mirror import is_due
 from slacktide.optimizer.plan import ViewPlan
@@ -26,6 +26,7 @@ def make_plan(
     now: str,
     views: Sequence[str] | None = None,
     register: Sequence[Registration] = (),
+    alter: Sequence[Alteration] = (),
     notices: Sequence[str] = (),
     prices: Prices = PRICES,
 ) -> Plan:
@@ -36,7 +37,9 @@ def make_plan(
         now: the instant of the run.
         views: names of the views to refresh; None for all that are not paused.
         register: views that the run creates.
-        notices: in words, what is declared otherwise than the workspace has it.
+        alter: sources to which the run gives columns first.
+        notices: in words, what is declared otherwise than the workspace has it, and columns that nobody
+            declared.
         prices: of reading and writing, by which chains are compacted.
 
     Raises:
@@ -54,15 +57,43 @@ def make_plan(
         register=tuple(register),
         versions=ends,
         notices=tuple(notices),
+        alter=tuple(alter),
         feeds=feeds,
         compactions=compactions_due(world, plans, feeds, prices),
     )
 
 
-def plan_first(name: str, view: ReadView, policy: str, end: Mapping[str, int]) -> ViewPlan:
+def plan_first(
+    world: World, name: str, view: ReadView, policy: str, end: Mapping[str, int]
+) -> ViewPlan:
     """Plan the first run of a view that is not in the log yet."""
-    situation = Situation({}, {source: end[source] for source in view.sources}, 1.0, {}, policy, 0)
-    return plan_view(name, view, situation)
+    ends = {source: end[source] for source in view.sources}
+    return plan_view(name, view, _situation(world, view, {}, ends, policy))
+
+
+def _situation(
+    world: World,
+    view: ReadView,
+    start: Mapping[str, int],
+    end: Mapping[str, int],
+    policy: str,
+    *,
+    token: int = 0,
+    rebuilds: str = "",
+) -> Situation:
+    states = state_versions(world)
+    kept = {} if start else kept_versions(view, states, end)
+    return Situation(
+        start=start,
+        end=end,
+        share=_share(world, view.sources, {**end, **kept} if kept else start, end),
+        states=states,
+        policy=policy,
+        token=token,
+        mirrors=mirror_versions(world),
+        rebuilds=rebuilds,
+        kept=kept,
+    )
 
 
 def _chosen(world: World, views: Sequence[str] | None) -> list[ViewRecord]:
@@ -117,16 +148,8 @@ def _plan_one(
     view = ReadView.from_dict(record.definition)
     start = dict(record.versions or {})
     end = {source: max(ends[source], start.get(source, 0)) for source in view.sources}
-    situation = Situation(
-        start=start,
-        end=end,
-        share=_share(world, view.sources, start, end),
-        states=state_versions(world),
-        policy=record.settings.get("policy", "auto"),
-        token=record.token,
-        mirrors=mirror_versions(world),
-        rebuilds=rebuilds,
-    )
+    policy = record.settings.get("policy", "auto")
+    situation = _situation(world, view, start, end, policy, token=record.token, rebuilds=rebuilds)
     return plan_view(record.name, view, situation)
 
 

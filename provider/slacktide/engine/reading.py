@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.sql import quoted, scalar_sql
 from slacktide.algebra.view import ReadView
+from slacktide.engine.answers import text_as_of, texts_between
 from slacktide.engine.definitions import known
 from slacktide.errors import UnknownObjectError
 from slacktide.spark.defaults import never_null_sql
@@ -37,23 +38,15 @@ def read_answer(
         UnknownObjectError: there is no such view, or it has no answer as of the run.
     """
     known("view", name, world.views)
-    record = world.views[name]
-    view = ReadView.from_dict(record.definition)
     if run is not None and run not in world.runs:
         raise UnknownObjectError(f"there is no run {run}", hint="see: slacktide history")
-    chain = world.chains.get(f"views/{name}")
-    if chain is None or chain.base is None:
-        raise UnknownObjectError(
-            f"view {name} has no answer yet", hint="compute it with: slacktide refresh"
-        )
+    text = text_as_of(world.views[name], run)
+    view, chain = text.view, world.chains[text.answer]
     columns = stored_columns(view)
     tables = _tables(store, world, spark, view)
-    added, taken = _as_of(chain, world.chains.get(f"changes/{name}"), run)
+    added, taken = _as_of(name, chain, world.chains.get(text.changes), run)
     table = tables.chain_rows(added, chain.id, columns, taken)
-    outputs = ", ".join(
-        f"{_restored(column, position)} AS {quoted(column.name)}"
-        for position, column in enumerate(view.outputs)
-    )
+    outputs = _outputs(view)
     # Sorted below the renaming: an output may have the name of another stored column.
     sql = f"SELECT {outputs} FROM (SELECT * FROM {table}{_order(view, columns)})"
     return tables.frame_for(spark, sql)
@@ -70,31 +63,33 @@ def read_changes(
     """Give the changes of an answer after run `since`, up to and with run `until`.
 
     Raises:
-        UnknownObjectError: there is no such view, or changes that old are no longer kept.
+        UnknownObjectError: there is no such view, changes that old are no longer kept, or the view
+            has had other columns since.
     """
     known("view", name, world.views)
-    view = ReadView.from_dict(world.views[name].definition)
-    chain = world.chains.get(f"changes/{name}")
-    if chain is not None and chain.base is not None and since < int(chain.base.run):
-        raise UnknownObjectError(
-            f"changes of view {name} up to run {chain.base.run} are no longer kept",
-            hint=f"read the answer as of run {chain.base.run}, and its changes since then",
-        )
-    columns = stored_columns(view)
-    tables = _tables(store, world, spark, view)
-    outputs = ", ".join(
+    record = world.views[name]
+    texts = texts_between(world, record, since, until)
+    newest = texts[-1].view if texts else ReadView.from_dict(record.definition)
+    tables = _tables(store, world, spark, newest)
+    tail = "IF(__m > 0, 'insert', 'delete') AS _change_type, __run AS _commit_version"
+    copies = "LATERAL VIEW explode(array_repeat(0, CAST(abs(__m) AS INT))) AS __copy"
+    selects = []
+    for view, chain in [(text.view, text.changes) for text in texts] or [(newest, "")]:
+        wanted = [
+            segment
+            for segment in (world.chains[chain].segments if chain in world.chains else ())
+            if int(segment.run) > since and (until is None or int(segment.run) <= until)
+        ]
+        table = tables.by_run(wanted, f"changes/{name}", stored_columns(view))
+        selects.append(f"SELECT {_outputs(view)}, {tail} FROM {table} {copies}")
+    return tables.frame_for(spark, " UNION ALL ".join(selects))
+
+
+def _outputs(view: ReadView) -> str:
+    return ", ".join(
         f"{_restored(column, position)} AS {quoted(column.name)}"
         for position, column in enumerate(view.outputs)
     )
-    tail = "IF(__m > 0, 'insert', 'delete') AS _change_type, __run AS _commit_version"
-    copies = "LATERAL VIEW explode(array_repeat(0, CAST(abs(__m) AS INT))) AS __copy"
-    wanted = [
-        segment
-        for segment in (() if chain is None else chain.segments)
-        if int(segment.run) > since and (until is None or int(segment.run) <= until)
-    ]
-    table = tables.by_run(wanted, f"changes/{name}", columns)
-    return tables.frame_for(spark, f"SELECT {outputs}, {tail} FROM {table} {copies}")
 
 
 def _tables(store: Store, world: World, spark: SparkSession, view: ReadView) -> Tables:
@@ -103,7 +98,7 @@ def _tables(store: Store, world: World, spark: SparkSession, view: ReadView) -> 
 
 
 def _as_of(
-    chain: Chain, changes: Chain | None, run: int | None
+    name: str, chain: Chain, changes: Chain | None, run: int | None
 ) -> tuple[list[Segment], list[Segment]]:
     """What makes up an answer: pieces to add, and changes to take back."""
     pieces = list(segments(chain))
@@ -116,7 +111,7 @@ def _as_of(
     oldest = _oldest(changes)
     if oldest is None or run < oldest:
         raise UnknownObjectError(
-            f"{chain.id.replace('views/', 'view ')} has no answer as of run {run}",
+            f"view {name} has no answer as of run {run}",
             hint=f"the oldest answer that is kept is of run {oldest or next(segments(chain)).run}",
         )
     return [*kept, later[0]], [s for s in since if run < int(s.run) <= int(later[0].run)]

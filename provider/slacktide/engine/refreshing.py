@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat, parse_instant
+from slacktide.engine.answers import former_answer
 from slacktide.engine.committing import requirements, updates
 from slacktide.engine.compacting import Compacted, compact
 from slacktide.engine.expansion import query_of, views_below
@@ -180,7 +181,7 @@ class Refresh:
         if work.plan.program is None:
             return
         try:
-            work.outcome = executor.run(_task(work, work.plan.program))
+            work.outcome = executor.run(_task(world, work, work.plan.program))
         except (SourceError, StorageError, InvariantError):
             raise  # of the run, not of one view: a plan that commits without it is never retried
         except DataError as error:
@@ -194,22 +195,22 @@ class Refresh:
         work.error = failure
         instead = plan_text(work.view, work.plan, failure.code)
         if instead is None or instead.program is None:
-            self._locate(executor, work)
+            self._locate(executor, world, work)
             return
         planned, work.plan = work.plan, instead
         self._check_pins(world, [work])
         try:
-            work.outcome = executor.run(_task(work, instead.program))
+            work.outcome = executor.run(_task(world, work, instead.program))
             work.error = None
         except (SourceError, StorageError, InvariantError):
             raise
         except SlacktideError as error:
             work.plan, work.error = planned, error
-            self._locate(executor, work)
+            self._locate(executor, world, work)
 
-    def _locate(self, executor: Executor, work: Work) -> None:
+    def _locate(self, executor: Executor, world: World, work: Work) -> None:
         if work.error is not None and work.plan.program is not None:
-            task = _task(work, work.plan.program)
+            task = _task(world, work, work.plan.program)
             work.error = executor.located(work.error, task, work.view.relation)
 
     def _commit(
@@ -295,6 +296,7 @@ class Refresh:
             ended=isoformat(self._clock()),
             views={**unchanged, **worked, **failed},
             compactions={one.plan.chain: one.report() for one in compacted},
+            notices=plan.notices,
         )
 
 
@@ -310,9 +312,16 @@ def _missing_below(world: World, work: Work, works: Sequence[Work]) -> Slacktide
     )
 
 
-def _task(work: Work, program: Program) -> Task:
-    scopes = state_sources(work.view)
-    return Task(work.name, program, work.plan.start, work.plan.end, scopes, work.query)
+def _task(world: World, work: Work, program: Program) -> Task:
+    return Task(
+        work.name,
+        program,
+        work.plan.start,
+        work.plan.end,
+        state_sources(work.view),
+        work.query,
+        former_answer(world, work.name, work.view),
+    )
 
 
 def _new_mirrors(world: World, works: Sequence[Work]) -> dict[str, int]:

@@ -51,7 +51,7 @@ def _read(
 ) -> Work:
     draft = draft_view(spark, world, item.name, item.sql, item.settings, beside=beside)
     ends = {name: plan.versions.get(name, 0) for name in world.sources}
-    first = plan_first(item.name, draft.view, draft.policy, ends)
+    first = plan_first(world, item.name, draft.view, draft.policy, ends)
     texts = {**all_texts(world), **beside}
     query = query_of(item.sql, draft.view, {name: texts[name] for name in draft.view.views})
     return Work(item.name, item.sql, draft.view, first, query, None, draft)

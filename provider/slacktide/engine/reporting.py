@@ -26,7 +26,8 @@ def view_report(world: World, work: Work) -> ViewReport:
     rows = _rows(world, work.plan.end)
     if work.outcome is None:
         error = None if work.error is None else work.error.to_dict()
-        return ViewReport("failed", reasons, error=error, versions=dict(work.plan.start), rows=rows)
+        answered = {} if work.record is None else dict(work.record.versions or {})
+        return ViewReport("failed", reasons, error=error, versions=answered, rows=rows)
     written = work.outcome.chains
     state_bytes = sum(
         _bytes_after(world, chain, written.get(chain)) for chain in state_sources(work.view)

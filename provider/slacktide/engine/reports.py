@@ -109,6 +109,7 @@ class Report:
         ended: the same.
         views: by name of the view.
         compactions: by chain, what was done to those whose pieces had grown many.
+        notices: in words, what its plan has noticed; see `Plan`.
     """
 
     run: int | None
@@ -118,6 +119,7 @@ class Report:
     ended: str
     views: Mapping[str, ViewReport]
     compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -129,6 +131,7 @@ class Report:
             "ended": self.ended,
             "views": {name: view.to_dict() for name, view in self.views.items()},
             "compactions": {chain: done.to_dict() for chain, done in self.compactions.items()},
+            "notices": list(self.notices),
         }
 
     @classmethod
@@ -137,7 +140,9 @@ class Report:
         views = {name: ViewReport.from_dict(view) for name, view in document["views"].items()}
         given = document.get("compactions", {})
         compactions = {chain: CompactionReport.from_dict(done) for chain, done in given.items()}
-        return cls(**{**document, "views": views, "compactions": compactions})
+        notices = tuple(document.get("notices", ()))
+        stored = {"views": views, "compactions": compactions, "notices": notices}
+        return cls(**{**document, **stored})
 
 
 class History(Sequence[Report]):

@@ -29,7 +29,7 @@ def still_apart(world: World, feeds: Mapping[str, int]) -> dict[str, int]:
 
 def stale(world: World, plan: Plan) -> str:
     """Say what a plan started from that is no longer so; an empty text for a fresh plan."""
-    if plan.register and (moved := _moved_source(world, plan.versions)):
+    if (plan.register or plan.alter) and (moved := _moved_source(world, plan.versions)):
         return moved
     for view in plan.views:
         record = world.views.get(view.view)
@@ -52,7 +52,7 @@ def _moved_source(world: World, versions: Mapping[str, int]) -> str:
 
 def _moved_state(world: World, view: ViewPlan) -> str:
     """Name a state that is not as the program expects it; another view of a run may share it."""
-    if view.program is None or view.method != "incremental":
+    if view.program is None:
         return ""
     return missing_state(view.program, view.start, state_versions(world))
 
@@ -63,4 +63,4 @@ def again(world: World, plan: Plan, moved: str) -> Plan:
     fresh = make_plan(world, now=plan.now, views=names, register=plan.register)
     reason = Reason("STALE_PLAN", moved)
     views = tuple(replace(view, reasons=(*view.reasons, reason)) for view in fresh.views)
-    return replace(fresh, views=views, identity=plan.plan_id)
+    return replace(fresh, views=views, notices=plan.notices, identity=plan.plan_id)

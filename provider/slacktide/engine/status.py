@@ -8,6 +8,7 @@ from typing import Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.engine.reports import Report, ViewReport
+from slacktide.engine.sources import wide_ddl
 from slacktide.optimizer.api import verdict
 from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord
@@ -21,11 +22,11 @@ class Status:
     Attributes:
         root: its address.
         sources: by name: kind, path, version, rows and bytes accepted, files that landed and are not
-            accepted yet, whether it is held, versions left out, and the version up to which landed
-            files may be removed.
-        views: by name: versions, run, when the answer was made, arrivals that it lacks, method and
+            accepted yet, whether it is held, versions left out, the version up to which landed files
+            may be removed, columns that nobody declared, and the schema that would take these in.
+        views: by name: the sources that it reads, versions, run, when the answer was made, arrivals that it lacks, method and
             reasons of the last run, what that run read and what full would have read, state bytes,
-            and why it is not incremental.
+            why it is not incremental, and whether the answer is still that of a former text.
         functions: by name: target, type, and what else was declared.
         runs: number of runs.
         state_bytes: bytes of all states.
@@ -101,6 +102,8 @@ def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
         "held": source.held,
         "skipped": sorted(source.skipped),
         "complete": list(source.complete),
+        "extra": [dict(column) for column in source.extra],
+        "wide": wide_ddl(source) if source.extra else None,
         # A view that lags behind the mirror reads from the files what the mirror no longer tells.
         "removable": max((v for v in told if v <= consumed), default=0),
     }
@@ -122,17 +125,25 @@ def _view(world: World, record: ViewRecord, reports: Mapping[int, Report]) -> di
         for name in view.sources
         if name in world.sources
     )
-    report = reports.get(record.run or 0)
+    answered = last_run(record)
+    report = reports.get(answered or 0)
     last = None if report is None else report.views.get(record.name)
     return {
+        "sources": list(view.sources),
         "versions": versions,
-        "run": record.run,
+        "run": answered,
+        "replaced": record.run is None and bool(record.former),
         "answered": None if report is None else report.ended,
         "behind": behind,
         "paused": record.paused,
         "obstacles": [str(reason) for reason in verdict(view)],
         **_last(last),
     }
+
+
+def last_run(view: ViewRecord) -> int | None:
+    """The run that made the answer that readers of a view get; None where they get none."""
+    return view.former[-1].run if view.run is None and view.former else view.run
 
 
 def _last(report: ViewReport | None) -> dict[str, Any]:

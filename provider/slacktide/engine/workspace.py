@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import Clock, isoformat, system_clock
 from slacktide.engine.catalogue import Catalogue
-from slacktide.engine.declaring import declare, differs
+from slacktide.engine.declaring import apply_declared, declare
 from slacktide.engine.definitions import ViewDraft, known
 from slacktide.engine.explanation import Explanation, explain_plan, explain_read, explain_view
 from slacktide.engine.intake import Intake
@@ -17,7 +17,7 @@ from slacktide.engine.plan import Plan
 from slacktide.engine.planning import make_plan
 from slacktide.engine.refreshing import Refresh
 from slacktide.engine.reports import History, Report
-from slacktide.engine.status import Status, make_status
+from slacktide.engine.status import Status, last_run, make_status
 from slacktide.engine.verification import Verification, Verifier
 from slacktide.errors import InvalidSettingError, UnknownObjectError
 from slacktide.optimizer.compaction import PRICES, Prices
@@ -122,7 +122,12 @@ class Workspace:
         return self._catalogue.draft_view(spark, name, sql, settings)
 
     def replace_view(self, spark: SparkSession, name: str, sql: str, **settings: Any) -> ViewRecord:
-        """Give a view another text; its answer is computed anew."""
+        """Give a view another text or other settings; readers keep its answer until there is one.
+
+        Raises:
+            QueryError: the text, or that of a view that reads this one, cannot be read.
+            UnsupportedQueryError: a policy excludes what a view has become.
+        """
         return self._catalogue.replace_view(spark, name, sql, settings)
 
     def add_function(
@@ -132,7 +137,7 @@ class Workspace:
         return self._catalogue.add_function(name, target, returns, declaration)
 
     def drop_view(self, name: str) -> None:
-        """Remove a view and its answer."""
+        """Remove a view that no other reads, its answers, and the states that no other keeps."""
         self._catalogue.drop_view(name)
 
     def drop_source(self, name: str) -> None:
@@ -150,6 +155,15 @@ class Workspace:
     def reset_source(self, name: str) -> None:
         """Forget the history of a source; views that read it are rebuilt."""
         self._catalogue.reset_source(name)
+
+    def alter_source(self, spark: SparkSession | None, name: str, *, schema: str) -> Sequence[str]:
+        """Give a source more columns; give the names of views that mean something else now.
+
+        Raises:
+            InvalidSettingError: the schema does not keep the columns that the source has.
+            QueryError: a view cannot be read any more.
+        """
+        return self._catalogue.alter_source(spark, name, schema)
 
     def hold_source(self, name: str, *, held: bool = True) -> None:
         """Stop taking in a source while others go on, or take it in again."""
@@ -196,10 +210,14 @@ class Workspace:
                 the workspace is added: sources and functions at once, views by the run.
         """
         declared = declare(self._catalogue, self._store.world(), declarations or {})
+        known = self._store.world()
         self.discover()
         instant = isoformat(now or event or self._clock())
         planner = partial(make_plan, now=instant, views=views, prices=self._prices)
-        plan = planner(self._store.world(), register=declared.register, notices=declared.notices)
+        notices = (*declared.notices, *self._intake.extra_since(known))
+        plan = planner(
+            self._store.world(), register=declared.register, alter=declared.alter, notices=notices
+        )
         self._store.put_plan(plan.plan_id, plan.to_dict())
         return plan
 
@@ -221,7 +239,7 @@ class Workspace:
         if done is not None:
             return done
         chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
-        self._replace_declared(spark, chosen)
+        apply_declared(self._catalogue, self._store, spark, chosen)
         refresh = Refresh(
             self._store,
             spark,
@@ -230,14 +248,6 @@ class Workspace:
             storage_options=self._options,
         )
         return refresh.run(chosen)
-
-    def _replace_declared(self, spark: SparkSession, plan: Plan) -> None:
-        """Replace what the plan says; the plan is then stale, and made again by the run."""
-        world = self._store.world()
-        for item in plan.register:
-            is_there = item.replaces and item.name in world.views
-            if is_there and differs(world, item.name, item.sql, item.settings):
-                self.replace_view(spark, item.name, item.sql, **item.settings)
 
     def stored_plan(self, plan_id: str) -> Plan:
         """A plan by its id.
@@ -295,7 +305,7 @@ class Workspace:
     def status(self) -> Status:
         """Sources, views, their freshness and what they keep."""
         world = self._store.world()
-        runs = {view.run for view in world.views.values() if view.run is not None}
+        runs = {run for view in world.views.values() if (run := last_run(view)) is not None}
         reports = {run: Report.from_dict(self._store.report(run)) for run in runs}
         return make_status(self.root, world, self._intake.landed(), reports)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild, scopes
+from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild, resume, scopes
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
 from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
@@ -32,6 +32,8 @@ class Situation:
         token: log number of the view's definition.
         mirrors: by source, the version up to which its mirror is compacted.
         rebuilds: a state that another view of the run builds anew, or an empty text.
+        kept: without an answer, the versions of the states that it can be made from; see
+            `kept_versions`.
     """
 
     start: Versions
@@ -42,6 +44,7 @@ class Situation:
     token: int
     mirrors: Mapping[str, int] = field(default_factory=dict)
     rebuilds: str = ""
+    kept: Versions = field(default_factory=dict)
 
 
 def verdict(view: ReadView) -> tuple[Reason, ...]:
@@ -72,10 +75,54 @@ def snapshot_sources(view: ReadView, policy: str) -> frozenset[str]:
     return frozenset(read.source for read in of_type(program, ReadSnapshot))
 
 
+def kept_versions(view: ReadView, states: Mapping[str, Versions], end: Versions) -> Versions:
+    """The versions of the states that are there for a view; those that stand together, if not all.
+
+    Args:
+        view: without an answer, as it is new or was replaced.
+        states: the versions of each state that exists, by chain id.
+        end: versions that the answer is to be made of.
+    """
+    found: dict[str, int] = {}
+    there = [states[chain] for chain in state_sources(view) if chain in states]
+    for versions in sorted(there, key=lambda v: (-len(v), -sum(v.values()))):
+        is_ahead = any(version > end.get(source, 0) for source, version in versions.items())
+        if not is_ahead and all(
+            found.get(s, version) == version for s, version in versions.items()
+        ):
+            found.update(versions)
+    return found
+
+
 def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
     """Plan one run of one view."""
+    resumed = None if situation.start else _resumed(name, view, situation)
+    if resumed is not None:
+        return resumed
     method, reasons, program = _choose(name, view, situation)
     return ViewPlan(name, method, reasons, program, situation.start, situation.end, situation.token)
+
+
+def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None:
+    """Plan an answer from states that are there; None where there are none, or where that is more."""
+    analysis = _analysis(view)
+    if analysis is None or not situation.kept or situation.rebuilds or situation.policy == "full":
+        return None
+    if situation.share > LARGEST_SHARE and situation.policy == "auto":
+        return None
+    # Of other sources no state is extended, so that no change of theirs is asked for.
+    start = {source: situation.kept.get(source, end) for source, end in situation.end.items()}
+    changed = frozenset(source for source in start if start[source] != situation.end[source])
+    kept = frozenset(
+        chain
+        for chain in state_sources(view)
+        if chain in situation.states and situation.states[chain].items() <= start.items()
+    )
+    program = resume(name, analysis, changed, kept)
+    if program is None or _passed_snapshot(program, replace(situation, start=start)):
+        return None
+    reasons = (Reason("FIRST_RUN"), Reason("STATES_KEPT"))
+    return ViewPlan(name, "full", reasons, program, start, situation.end, situation.token)
 
 
 def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
@@ -155,13 +202,13 @@ def missing_state(program: Program, start: Versions, states: Mapping[str, Versio
     """Name a state that is not there as of the start of a run, or give an empty text.
 
     Args:
-        program: the incremental program.
-        start: versions of the view's last answer.
+        program: of the run.
+        start: versions from which the run goes on.
         states: the versions of each state that exists, by chain id.
     """
     needed = {read.chain for read in of_type(program, ReadState)}
     needed |= {read.chain for read in of_type(program, ReadBag)}
-    needed |= {save.chain for save in of_type(program, Save)}
+    needed |= {save.chain for save in of_type(program, Save) if not save.is_base}
     for chain in sorted(filter(_is_state, needed)):
         versions = states.get(chain)
         if versions is None or any(

@@ -1,6 +1,7 @@
 """From the relation of a view to the program of one run.
 
-A program either extends what exists (`maintain`), or builds answer and states anew (`rebuild`).
+A program extends what exists (`maintain`), builds answer and states anew (`rebuild`), or makes the
+answer anew from states of which it extends those that are there already (`resume`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from slacktide.algebra.tree import fresh_ids, sources
 from slacktide.algebra.types import DataType
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import InvariantError
+from slacktide.optimizer.additive import is_additive
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.recomputed import Recomputed, recomputed
 from slacktide.optimizer.rule import Kept, Near
@@ -31,16 +33,24 @@ class Derivation:
         view: name of the view, whose answer is the result of its root.
         analysis: of the view's relation.
         changed: names of the sources that have changes in this run.
-        rebuilds: build states anew from the sources instead of extending them.
+        rebuilds: make the answer, and states, anew instead of extending them.
+        kept: states that are extended nevertheless.
 
     Attributes:
         scopes: the sources that each state which the program writes is made of.
     """
 
     def __init__(
-        self, view: str, analysis: Maintainability, *, changed: frozenset[str], rebuilds: bool
+        self,
+        view: str,
+        analysis: Maintainability,
+        *,
+        changed: frozenset[str],
+        rebuilds: bool,
+        kept: frozenset[str] = frozenset(),
     ) -> None:
         self.rebuilds = rebuilds
+        self._kept = kept
         self.scopes: dict[str, tuple[str, ...]] = {}
         self._view = view
         self._analysis = analysis
@@ -56,6 +66,14 @@ class Derivation:
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""
         return source in self._changed
+
+    def builds(self, chain: str) -> bool:
+        """Whether this run builds a state anew instead of extending it."""
+        return self.rebuilds and chain not in self._kept
+
+    def builds_result(self, rel: r.Rel) -> bool:
+        """Whether this run computes the stored result of an operator anew."""
+        return self.builds(self._result_chain(rel))
 
     def state(self, rel: r.Aggregate) -> AggregateState:
         """The layout of the state of an aggregate, the same at every call."""
@@ -81,8 +99,8 @@ class Derivation:
         """Have this run write to a state, once: a segment, or a base when it builds anew."""
         if chain not in self._saves:
             leading = tuple(column.id for column in child.columns[:1])
-            order = leading if self.rebuilds else ()
-            self._saves[chain] = o.Save(chain, child, self.rebuilds, order)
+            is_base = self.builds(chain)
+            self._saves[chain] = o.Save(chain, child, is_base, leading if is_base else ())
             self.scopes[chain] = sources(rel)
 
     def keep(self, rel: r.Rel, *, whole: bool) -> Kept:
@@ -95,14 +113,15 @@ class Derivation:
             return Kept(now, now)
         chain = bag_chain(rel, self._analysis.conf)
         saved = o.ReadSaved(chain, rel.columns, is_bag=True)
-        if self.rebuilds:
+        if self.builds(chain):
             self.save(rel, chain, _consolidated(self.at(rel, "after")))
             return Kept(saved, saved)
+        stored = o.ReadBag(chain, rel.columns)
         change = self.delta(rel)
         if change is None:
-            raise InvariantError("a relation that cannot have changed is not kept anew")
+            return Kept(stored, _nothing(rel.columns))
         self.save(rel, chain, _consolidated(change))
-        return Kept(o.Add((o.ReadBag(chain, rel.columns), saved), rel.columns), saved)
+        return Kept(o.Add((stored, saved), rel.columns), saved)
 
     def result(self, rel: r.Rel) -> Operator:
         """The stored result of an operator that is recomputed, as of the start of this run."""
@@ -113,12 +132,18 @@ class Derivation:
         if rel == self._analysis.root:
             return rows
         chain = self._result_chain(rel)
-        self.save(rel, chain, rows if self.rebuilds else _consolidated(rows))
+        self.save(rel, chain, rows if self.builds(chain) else _consolidated(rows))
         return o.ReadSaved(chain, rel.columns, is_bag=True)
 
     def delta(self, rel: r.Rel) -> Operator | None:
-        """The change of a relation in this run; None where it cannot have changed."""
+        """The change of a relation in this run; None where it cannot have changed.
+
+        Raises:
+            NotKeptError: it follows from a state that this run builds anew.
+        """
         if rel not in self._deltas:
+            if self.rebuilds and any(map(self.builds, self._chains(rel))):
+                raise NotKeptError
             rule = _BY_NODE.get(type(rel))
             if rule is None and not isinstance(rel, r.Values | r.Range):
                 raise InvariantError(f"no rule gives the change of {rel.tag}")
@@ -137,6 +162,17 @@ class Derivation:
         """The writes of states, those that others read first, then the last step."""
         return (*self._saves.values(), last)
 
+    def _chains(self, rel: r.Rel) -> tuple[str, ...]:
+        """The states from which the change of an operator follows, besides those of its inputs."""
+        if isinstance(rel, r.Aggregate) and is_additive(rel):
+            return (self.state(rel).chain,)
+        if not isinstance(rel, r.Aggregate | r.Window | r.Limit):
+            return ()
+        how = self.recomputed(rel)
+        if not how.keys and self._analysis.is_state_backed(how.rows):
+            return (self._result_chain(rel),)
+        return (self._result_chain(rel), bag_chain(how.rows, self._analysis.conf))
+
     def _result_chain(self, rel: r.Rel) -> str:
         if rel == self._analysis.root:
             return f"views/{self._view}"
@@ -144,6 +180,14 @@ class Derivation:
 
     def _fresh(self, name: str, data_type: DataType) -> Column:
         return Column(next(self._ids), name, data_type, nullable=False)
+
+
+class NotKeptError(Exception):
+    """A state that is kept cannot be extended, as one below it is not kept."""
+
+
+def _nothing(columns: r.Columns) -> Operator:
+    return o.Evaluate(r.Values(columns, ()), ())
 
 
 def _consolidated(rows: Operator) -> Operator:
@@ -159,7 +203,7 @@ def maintain(view: str, analysis: Maintainability, changed: frozenset[str]) -> P
     root = analysis.root
     change = derivation.delta(root)
     if change is None:  # the optimiser has removed what changed, as behind WHERE false
-        change = o.Evaluate(r.Values(root.columns, ()), ())
+        change = _nothing(root.columns)
     publish = o.Publish(view, _consolidated(change), is_base=False)
     return Program(derivation.steps(publish))
 
@@ -167,6 +211,28 @@ def maintain(view: str, analysis: Maintainability, changed: frozenset[str]) -> P
 def rebuild(view: str, analysis: Maintainability) -> Program:
     """Give the program that computes states and answer from the sources."""
     derivation, answer = _anew(view, analysis)
+    return Program(derivation.steps(o.Publish(view, _as_rows(answer), is_base=True)))
+
+
+def resume(
+    view: str, analysis: Maintainability, changed: frozenset[str], kept: frozenset[str]
+) -> Program | None:
+    """Give the program that makes the answer anew from states of which some are kept.
+
+    Args:
+        view: name of the view.
+        analysis: of its relation.
+        changed: the sources that have changed since the kept states were written.
+        kept: these states; others are built from the sources.
+
+    Returns:
+        None where a state that is kept stands on one that is not.
+    """
+    derivation = Derivation(view, analysis, changed=changed, rebuilds=True, kept=kept)
+    try:
+        answer = derivation.at(analysis.root, "after")
+    except NotKeptError:
+        return None
     return Program(derivation.steps(o.Publish(view, _as_rows(answer), is_base=True)))
 
 

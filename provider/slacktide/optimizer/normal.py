@@ -1,4 +1,9 @@
-"""Views brought into the form that delta rules know: scalar subqueries become joins.
+"""Views brought into the form that delta rules know, and in which what means the same is the same.
+
+Catalyst puts a projection over a source that has more columns than the query uses. It is left out,
+so that a column more changes no state.
+
+Scalar subqueries become joins.
 
 The one value of an uncorrelated subquery is a relation of one row, so an expression that asks for it
 reads a column of a join. Where it cannot be seen that there is at most one row, its rows are brought
@@ -21,7 +26,10 @@ _MANY: Final = "'a scalar subquery gives more than one row'"
 
 
 def normal(root: r.Rel) -> r.Rel:
-    """Give the same relation, column by column, with subqueries as joins where that is safe."""
+    """Give the same relation, column by column.
+
+    Projections that change nothing are left out, and subqueries become joins where that is safe.
+    """
     fresh = fresh_ids(root)
 
     def join(node: Node) -> Node | None:
@@ -30,7 +38,15 @@ def normal(root: r.Rel) -> r.Rel:
         found = list(own_subqueries(node))
         return _joined(node, found, fresh) if found else None
 
-    return rewrite(root, join)
+    return rewrite(rewrite(root, _without_idle), join)
+
+
+def _without_idle(node: Node) -> Node | None:
+    """The input of a projection that only passes it on."""
+    if not isinstance(node, r.Project):
+        return None
+    is_idle = node.outputs == tuple(s.identity(column) for column in node.child.columns)
+    return node.child if is_idle else None
 
 
 def _joined(rel: r.Rel, queries: list[s.Subquery], fresh: Iterator[int]) -> r.Rel:

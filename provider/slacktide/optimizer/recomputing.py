@@ -27,7 +27,7 @@ def recompute_at(
     rel: r.Aggregate | r.Window | r.Limit, moment: Moment, context: Context, _near: Near | None
 ) -> Operator:
     """The stored result, with what this run changed of it."""
-    if context.rebuilds:
+    if context.builds_result(rel):
         how = context.recomputed(rel)
         rows = context.keep(how.rows, whole=not how.keys).after
         return context.keep_result(rel, o.Evaluate(how.query, (o.Input(INPUT, rows),)))

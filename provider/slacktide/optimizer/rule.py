@@ -104,7 +104,13 @@ class Context(Protocol):
 
     @property
     def rebuilds(self) -> bool:
-        """Whether this run builds states anew instead of extending them."""
+        """Whether this run makes the answer anew, and with it all states but those that it keeps."""
+
+    def builds(self, chain: str) -> bool:
+        """Whether this run builds a state anew instead of extending it."""
+
+    def builds_result(self, rel: r.Rel) -> bool:
+        """Whether this run computes the stored result of an operator anew."""
 
 
 @dataclass(frozen=True, slots=True)

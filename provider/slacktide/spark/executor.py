@@ -37,7 +37,7 @@ from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut, has_ranges
 from slacktide.spark.shelf import Shelves
 from slacktide.spark.small import MOST_ROWS, as_parquet, can_leave, taken
 from slacktide.spark.tables import Tables
-from slacktide.spark.task import Outcome, Query, Task
+from slacktide.spark.task import Former, Outcome, Query, Task
 from slacktide.store.record import FunctionRecord, Segment, StoredFile
 
 if TYPE_CHECKING:
@@ -174,11 +174,15 @@ class _TaskRun:
         outcome = self._outcome
         outcome.answer_is_base = step.is_base
         outcome.answer = self._write(step.child, chain, is_base=step.is_base)
-        if not step.is_base or chain not in self._executor._world.chains:
+        columns = step.child.columns
+        before: Former | None = Former(chain, len(columns))
+        if chain not in self._executor._world.chains:
+            before = self._task.former
+        if not step.is_base or before is None:
             outcome.changes = outcome.answer
             return
         self._saved[chain] = outcome.answer
-        change = difference(chain, step.child.columns)
+        change = difference(chain, before.chain, columns[: before.columns])
         outcome.changes = self._write(change, f"changes/{step.view}", is_base=False)
 
     def _merge(self, step: o.Merge) -> None:
@@ -332,10 +336,10 @@ class _TaskRun:
         return self._executor._now if query.clock else None
 
 
-def difference(chain: str, columns: Columns) -> Operator:
-    """What leads from the stored answer to the one that this run wrote."""
+def difference(chain: str, before: str, columns: Columns) -> Operator:
+    """What leads from a stored answer to the one that this run wrote, in their first columns."""
     new = o.ReadSaved(chain, columns, is_bag=True)
-    old = o.ReadBag(chain, columns)
+    old = o.ReadBag(before, columns)
     change = o.Add((new, o.Negate(old)), columns)
     return o.Consolidate(change) if all(_groups(column) for column in columns) else change
 

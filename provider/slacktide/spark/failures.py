@@ -109,7 +109,7 @@ def _translate(
         return DamagedFileError(
             f"{what}: a file of the workspace cannot be read: {first_line(failure)}",
             chain=ours[1],
-            hint="restore the file, or make the answer anew with 'slacktide view replace'",
+            hint="restore the file, or drop the view and add it again: its readers begin anew",
         )
     if _MARK in text and condition == "USER_RAISED_EXCEPTION":
         return _own(what, text)

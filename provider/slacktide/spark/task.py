@@ -30,6 +30,19 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Former:
+    """The answer of a former text of a view, to which its readers are owed the changes.
+
+    Attributes:
+        chain: where it is stored.
+        columns: how many of the first columns readers see; the new answer has the same ones.
+    """
+
+    chain: str
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """What one run does for one view; a mirror is the task of a source, without a query.
 
@@ -37,6 +50,7 @@ class Task:
         start: versions of the sources at the start; empty without an answer.
         end: versions at the end.
         scopes: the sources that each state is made of.
+        former: what the new answer takes the place of, where that is another text's.
     """
 
     name: str
@@ -45,6 +59,7 @@ class Task:
     end: Mapping[str, int]
     scopes: Mapping[str, tuple[str, ...]]
     query: Query | None = None
+    former: Former | None = None
 
     @property
     def title(self) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from slacktide.common.names import check_name
 from slacktide.errors import InvariantError
 from slacktide.store import update as u
-from slacktide.store.record import Chain, RunRecord, Source, ViewRecord
+from slacktide.store.record import Chain, FormerText, RunRecord, Source, ViewRecord
 from slacktide.store.world import World
 
 KEPT_REPORTS: Final = 200
@@ -110,7 +110,12 @@ def _create(draft: _Draft, _: int, update: u.CreateWorkspace) -> None:
 def _add_source(draft: _Draft, number: int, update: u.AddSource) -> None:
     _free("source", update.name, draft.seen().relation(update.name))
     draft.sources[update.name] = Source(
-        update.name, update.kind, update.arguments, update.schema, epoch=number
+        update.name,
+        update.kind,
+        update.arguments,
+        update.schema,
+        epoch=number,
+        defined=number,
     )
 
 
@@ -124,6 +129,27 @@ def _drop_source(draft: _Draft, number: int, update: u.DropSource) -> None:
 def _accept(draft: _Draft, _: int, update: u.AcceptArrivals) -> None:
     source = _known(draft.sources, "source", update.source)
     draft.sources[source.name] = replace(source, arrivals=source.arrivals.appended(update.arrivals))
+
+
+def _note(draft: _Draft, _: int, update: u.NoteColumns) -> None:
+    source = _known(draft.sources, "source", update.source)
+    seen = {(column["name"], column["type"]) for column in source.extra}
+    fresh = tuple(c for c in update.columns if (c["name"], c["type"]) not in seen)
+    draft.sources[source.name] = replace(source, extra=source.extra + fresh)
+
+
+def _alter_source(draft: _Draft, number: int, update: u.AlterSource) -> None:
+    source = _known(draft.sources, "source", update.name)
+    if list(update.schema[: len(source.schema)]) != list(source.schema):
+        raise InvariantError(f"an update gives source {source.name} other columns than it has")
+    names = {column["name"] for column in update.schema}
+    draft.sources[source.name] = replace(
+        source,
+        arguments=update.arguments,
+        schema=update.schema,
+        extra=tuple(column for column in source.extra if column["name"] not in names),
+        defined=number,
+    )
 
 
 def _skip(draft: _Draft, number: int, update: u.SkipArrival) -> None:
@@ -167,6 +193,7 @@ def _reset(draft: _Draft, number: int, update: u.ResetSource) -> None:
         source.schema,
         held=source.held,
         epoch=number,
+        defined=source.defined,
     )
 
 
@@ -205,17 +232,63 @@ def _add_view(draft: _Draft, number: int, update: u.AddView) -> None:
 def _replace_view(draft: _Draft, number: int, update: u.ReplaceView) -> None:
     old = _known(draft.views, "view", update.name)
     _readable(draft, update)
-    draft.chains.pop(f"views/{old.name}", None)
     draft.views[old.name] = replace(
-        _view(number, update), paused=bool(update.settings.get("paused", old.paused))
+        _view(number, update),
+        paused=bool(update.settings.get("paused", old.paused)),
+        former=_retired(draft, old),
     )
 
 
-def _reads(view: ViewRecord | u.AddView | u.ReplaceView) -> tuple[list[str], list[str]]:
+def _restate_view(draft: _Draft, number: int, update: u.RestateView) -> None:
+    old = _known(draft.views, "view", update.name)
+    _readable(draft, update)
+    draft.views[old.name] = replace(
+        _view(number, update),
+        paused=bool(update.settings.get("paused", old.paused)),
+        versions=old.versions,
+        run=old.run,
+        since=old.since,
+        former=old.former,
+    )
+
+
+def _retired(draft: _Draft, view: ViewRecord) -> tuple[FormerText, ...]:
+    """Put the answers of a text aside under the last run that made them."""
+    answer = draft.chains.pop(f"views/{view.name}", None)
+    changes = draft.chains.pop(f"changes/{view.name}", None)
+    if answer is None or view.run is None:
+        return view.former
+    former = FormerText(view.since or 0, view.run, view.definition)
+    aside = former.chain("views", view.name)
+    draft.chains[aside] = replace(answer, id=aside)
+    if changes is not None:
+        aside = former.chain("changes", view.name)
+        draft.chains[aside] = replace(changes, id=aside)
+    return (*view.former, former)
+
+
+def _forget_former(draft: _Draft, _: int, update: u.ForgetFormer) -> None:
+    view = _known(draft.views, "view", update.view)
+    for former in view.former:
+        if former.run == update.run:
+            _drop_answers(draft, view.name, former)
+    kept = tuple(former for former in view.former if former.run != update.run)
+    draft.views[view.name] = replace(view, former=kept)
+
+
+def _drop_answers(draft: _Draft, view: str, former: FormerText) -> None:
+    draft.chains.pop(former.chain("views", view), None)
+    draft.chains.pop(former.chain("changes", view), None)
+
+
+_Stated = u.AddView | u.ReplaceView | u.RestateView
+
+
+def _reads(view: ViewRecord | _Stated) -> tuple[list[str], list[str]]:
     return list(view.definition.get("sources", ())), list(view.settings.get("reads", ()))
 
 
-def _readable(draft: _Draft, view: u.AddView | u.ReplaceView) -> None:
+def _readable(draft: _Draft, view: _Stated) -> None:
     """A view comes only while all that it reads is there, whoever drops it meanwhile."""
     sources, views = _reads(view)
     for source in sources:
@@ -231,7 +304,7 @@ def _unread(draft: _Draft, kind: str, name: str) -> None:
             raise InvariantError(f"an update drops {kind} {name}, which view {view.name} reads")
 
 
-def _view(number: int, update: u.AddView | u.ReplaceView) -> ViewRecord:
+def _view(number: int, update: _Stated) -> ViewRecord:
     return ViewRecord(
         paused=bool(update.settings.get("paused", False)),
         name=update.name,
@@ -242,13 +315,16 @@ def _view(number: int, update: u.AddView | u.ReplaceView) -> ViewRecord:
         reasons=update.reasons,
         token=number,
         states=update.states,
+        defined=number,
     )
 
 
 def _drop_view(draft: _Draft, _: int, update: u.DropView) -> None:
-    _known(draft.views, "view", update.name)
+    view = _known(draft.views, "view", update.name)
     _unread(draft, "view", update.name)
     draft.chains.pop(f"views/{update.name}", None)
+    for former in view.former:
+        _drop_answers(draft, view.name, former)
     del draft.views[update.name]
 
 
@@ -274,7 +350,13 @@ def _drop_chain(draft: _Draft, _: int, update: u.DropChain) -> None:
 
 def _advance(draft: _Draft, number: int, update: u.AdvanceView) -> None:
     view = _known(draft.views, "view", update.view)
-    draft.views[view.name] = replace(view, versions=update.versions, run=update.run, token=number)
+    draft.views[view.name] = replace(
+        view,
+        versions=update.versions,
+        run=update.run,
+        since=update.run if view.since is None else view.since,
+        token=number,
+    )
 
 
 def _record_run(draft: _Draft, number: int, update: u.RecordRun) -> None:
@@ -301,6 +383,8 @@ STEPS: Final[Mapping[type, Callable[[_Draft, int, Any], None]]] = MappingProxyTy
         u.AddSource: _add_source,
         u.DropSource: _drop_source,
         u.AcceptArrivals: _accept,
+        u.NoteColumns: _note,
+        u.AlterSource: _alter_source,
         u.SkipArrival: _skip,
         u.HoldSource: _hold,
         u.MarkComplete: _complete,
@@ -309,6 +393,8 @@ STEPS: Final[Mapping[type, Callable[[_Draft, int, Any], None]]] = MappingProxyTy
         u.DropFunction: _drop_function,
         u.AddView: _add_view,
         u.ReplaceView: _replace_view,
+        u.RestateView: _restate_view,
+        u.ForgetFormer: _forget_former,
         u.DropView: _drop_view,
         u.PauseView: _pause,
         u.SetChain: _set_chain,

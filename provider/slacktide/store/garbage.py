@@ -26,7 +26,7 @@ from slacktide.store.address import parse_address
 from slacktide.store.fold import KEPT_REPORTS
 from slacktide.store.naming import named
 from slacktide.store.objects import ObjectMeta
-from slacktide.store.record import Chain, Segment
+from slacktide.store.record import Chain, FormerText, Segment, ViewRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -98,16 +98,36 @@ def collect(
 def _forget_changes(store: Store, keep_runs: int | None) -> int:
     while keep_runs is not None:
         world = store.world()
-        kept = [*_kept_changes(world, world.next_run - keep_runs)]
-        if not kept:
+        oldest = world.next_run - keep_runs
+        gone = [*_unreadable(world, oldest)]
+        lost = {former.chain("changes", view.name) for view, former in gone}
+        kept = [chain for chain in _kept_changes(world, oldest) if chain.id not in lost]
+        if not (kept or gone):
             return 0
-        held = [q.ChainIs(chain.id, chain.token) for chain in kept]
+        held: list[q.Requirement] = [q.ChainIs(chain.id, chain.token) for chain in kept]
+        held += [q.DefinedBy("view", view.name, view.defined) for view, _ in gone]
+        updates: list[u.Update] = [u.SetChain(chain) for chain in kept]
+        updates += [u.ForgetFormer(view.name, former.run) for view, former in gone]
         try:
-            store.commit([u.SetChain(chain) for chain in kept], held)
+            store.commit(updates, held)
         except CommitConflictError:
             continue  # a run added changes, which must not be lost
-        return sum(len(world.chains[c.id].segments) - len(c.segments) for c in kept)
+        left = {chain.id: len(chain.segments) for chain in kept} | dict.fromkeys(lost, 0)
+        return sum(
+            len(world.chains[chain].segments) - count
+            for chain, count in left.items()
+            if chain in world.chains
+        )
     return 0
+
+
+def _unreadable(world: World, oldest: int) -> Iterator[tuple[ViewRecord, FormerText]]:
+    """Former texts of views that a later one had answered before a run."""
+    for view in world.views.values():
+        begun = [*(former.since for former in view.former), view.since]
+        for former, following in zip(view.former, begun[1:], strict=True):
+            if following is not None and following < oldest:
+                yield view, former
 
 
 def _kept_changes(world: World, oldest: int) -> Iterator[Chain]:

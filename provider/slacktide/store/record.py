@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from slacktide.store.arrivals import Arrivals, Totals
 
@@ -19,12 +19,16 @@ class Source:
     """A relation that changes from outside.
 
     Attributes:
-        schema: its columns, each ``{"name", "type", "nullable"}`` with the type as Spark DDL.
+        schema: its columns, each ``{"name", "type", "nullable"}`` with the type as Spark DDL; one that
+            was added later is marked ``"added"``, and NULL where a file lacks it.
         arrivals: reads like a tuple; version v is ``arrivals[v - 1]``.
         skipped: versions left out for good by the user.
         held: new versions are not to be taken.
         complete: the marks up to which all data has come, oldest first.
         epoch: the log number that added or last reset the source; versions compare within one.
+        defined: the log number that gave it its columns.
+        extra: columns of accepted files that nobody declared, each ``{"name", "type", "version"}``
+            with the first version that has it.
     """
 
     name: str
@@ -36,6 +40,8 @@ class Source:
     held: bool = False
     complete: tuple[str, ...] = ()
     epoch: int = 0
+    defined: int = 0
+    extra: tuple[Mapping[str, Json], ...] = ()
 
     @property
     def version(self) -> int:
@@ -94,7 +100,8 @@ class Chain:
     """A base and the segments since: a state, a mirror or an answer.
 
     Attributes:
-        id: ``states/<state id>``, ``sources/<name>`` or ``views/<name>``.
+        id: ``states/<state id>``, ``sources/<name>``, ``views/<name>`` or ``changes/<name>``; the
+            last two end in ``@<run>`` where another text took the view's place after that run.
         columns: each ``{"name", "type", "nullable"}``.
         token: the log number of its last change; set by the store.
     """
@@ -114,6 +121,25 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
+class FormerText:
+    """What a view was before another text took its place, as far as readers need it.
+
+    Attributes:
+        since: the first run that answered this text.
+        run: the last one; it names the chains of the answers and of their changes.
+        definition: the view as it was read.
+    """
+
+    since: int
+    run: int
+    definition: Mapping[str, Json]
+
+    def chain(self, folder: Literal["views", "changes"], view: str) -> str:
+        """The id of the chain that holds its answer, or the changes of that."""
+        return f"{folder}/{view}@{self.run}"
+
+
+@dataclass(frozen=True, slots=True)
 class ViewRecord:
     """A view and how far its answer has come.
 
@@ -125,6 +151,9 @@ class ViewRecord:
         versions: the vector of its answer; None before the first, and after a source was reset.
         run: the run that wrote the answer.
         states: chains it maintains.
+        since: the first run that answered this text; None before it.
+        former: what the view was before, oldest first.
+        defined: the log number of its text.
     """
 
     name: str
@@ -138,6 +167,9 @@ class ViewRecord:
     run: int | None = None
     paused: bool = False
     states: tuple[str, ...] = ()
+    since: int | None = None
+    former: tuple[FormerText, ...] = ()
+    defined: int = 0
 
 
 @dataclass(frozen=True, slots=True)

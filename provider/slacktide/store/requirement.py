@@ -46,6 +46,23 @@ class ViewIs:
 
 
 @dataclass(frozen=True, slots=True)
+class DefinedBy:
+    """The columns of a source, or the text of a view, are still those that an entry gave it."""
+
+    kind: Literal["source", "view"]
+    name: str
+    entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadersAre:
+    """No other views read a source or view, directly or through others; these are sorted."""
+
+    name: str
+    readers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ChainIs:
     """The chain did not change since; None: there is no such chain."""
 
@@ -91,6 +108,8 @@ Requirement = (
     | SourceArrivals
     | SkippedAre
     | ViewIs
+    | DefinedBy
+    | ReadersAre
     | ChainIs
     | PlanOpen
     | RunFree
@@ -104,17 +123,16 @@ def obstacle(world: World, requirement: Requirement) -> str | None:
         case NameFree(kind, name):
             taken = world.function(name) if kind == "function" else world.relation(name)
             reason = taken and f"the name {name} is taken by {taken}"
-        case SourceIs(name, epoch):
-            source = world.sources.get(name)
-            reason = _changed("source", name, None if source is None else source.epoch, epoch)
-        case SourceArrivals(name, count):
-            source = world.sources.get(name)
-            reason = _counted(name, None if source is None else source.version, count)
-        case SkippedAre(name, versions):
-            reason = _left_out(name, world.sources.get(name), tuple(versions))
+        case SourceIs() | SourceArrivals() | SkippedAre():
+            reason = _of_source(world.sources.get(requirement.name), requirement)
         case ViewIs(name, token):
             view = world.views.get(name)
             reason = _changed("view", name, None if view is None else view.token, token)
+        case DefinedBy(kind, name, entry):
+            there = world.sources.get(name) if kind == "source" else world.views.get(name)
+            reason = _changed(kind, name, None if there is None else there.defined, entry)
+        case ReadersAre(name, readers):
+            reason = _read(name, world.readers(name), tuple(readers))
         case ChainIs(id, token):
             chain = world.chains.get(id)
             reason = _changed("chain", id, None if chain is None else chain.token, token)
@@ -144,6 +162,24 @@ def _changed(kind: str, name: str, now: int | None, then: int | None) -> str | N
     if then is None:
         return f"{kind} {name} was made by entry {now}"
     return f"{kind} {name} was changed by entry {now}"
+
+
+def _of_source(
+    source: Source | None, requirement: SourceIs | SourceArrivals | SkippedAre
+) -> str | None:
+    match requirement:
+        case SourceIs(name, epoch):
+            return _changed("source", name, None if source is None else source.epoch, epoch)
+        case SourceArrivals(name, count):
+            return _counted(name, None if source is None else source.version, count)
+        case SkippedAre(name, versions):
+            return _left_out(name, source, tuple(versions))
+
+
+def _read(name: str, now: tuple[str, ...], then: tuple[str, ...]) -> str | None:
+    if now == then:
+        return None
+    return f"{name} is read by {', '.join(now) or 'no view'}"
 
 
 def _left_out(name: str, source: Source | None, then: tuple[int, ...]) -> str | None:

@@ -46,6 +46,23 @@ class AcceptArrivals:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteColumns:
+    """Say which columns that nobody declared the files of a source have, and from which version on."""
+
+    source: str
+    columns: tuple[Mapping[str, Json], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AlterSource:
+    """Give a source more columns, at the end of those that it has. Its history stays."""
+
+    name: str
+    arguments: Mapping[str, Json]
+    schema: tuple[Mapping[str, Json], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SkipArrival:
     """Leave one version of a source out for good."""
 
@@ -108,7 +125,7 @@ class AddView:
 
 @dataclass(frozen=True, slots=True)
 class ReplaceView:
-    """Another definition for a view; its old answer goes away."""
+    """Another text for a view. Readers keep the answers of the former one, until a run answers it."""
 
     name: str
     sql: str
@@ -120,8 +137,29 @@ class ReplaceView:
 
 
 @dataclass(frozen=True, slots=True)
+class RestateView:
+    """Another text, or other settings, for a view that means what it meant: its answer stays."""
+
+    name: str
+    sql: str
+    settings: Mapping[str, Json]
+    conf: Mapping[str, Json]
+    definition: Mapping[str, Json]
+    reasons: tuple[Json, ...] = ()
+    states: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetFormer:
+    """Forget the answers of a former text of a view, by the last run that answered it."""
+
+    view: str
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
 class DropView:
-    """Remove a view and its answer; its states stay until they are dropped."""
+    """Remove a view and its answers; its states stay until they are dropped."""
 
     name: str
 
@@ -186,6 +224,8 @@ Update = (
     | AddSource
     | DropSource
     | AcceptArrivals
+    | NoteColumns
+    | AlterSource
     | SkipArrival
     | HoldSource
     | MarkComplete
@@ -194,6 +234,8 @@ Update = (
     | DropFunction
     | AddView
     | ReplaceView
+    | RestateView
+    | ForgetFormer
     | DropView
     | PauseView
     | SetChain

@@ -13,6 +13,11 @@ def _nothing() -> MappingProxyType[str, Json]:
     return MappingProxyType({})
 
 
+def reads(view: ViewRecord) -> frozenset[str]:
+    """Names of the sources and views that a view reads."""
+    return frozenset(view.definition.get("sources", ())).union(view.settings.get("reads", ()))
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """A folded log; immutable, so that a reader keeps what it has seen.
@@ -47,6 +52,17 @@ class World:
                 if other.casefold() == folded:
                     return f"{kind} {other}"
         return None
+
+    def readers(self, name: str) -> tuple[str, ...]:
+        """Names of the views that read a source or view, directly or through others, sorted."""
+        found: set[str] = set()
+        while more := {
+            view.name
+            for view in self.views.values()
+            if view.name not in found and not reads(view).isdisjoint({name, *found})
+        }:
+            found |= more
+        return tuple(sorted(found))
 
     def function(self, name: str) -> str | None:
         """Name what takes a name among functions, in the way Spark compares names."""

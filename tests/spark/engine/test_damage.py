@@ -67,4 +67,4 @@ def test_a_damaged_answer_is_said_not_hidden(lab: Lab) -> None:
     lab.land("t", insert=[("k1", -7)])
     with pytest.raises(e.DamagedFileError, match="a file of the workspace cannot be read") as lost:
         lab.step()
-    assert "view replace" in lost.value.hint
+    assert "drop the view and add it again" in lost.value.hint

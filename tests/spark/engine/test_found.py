@@ -175,8 +175,11 @@ def test_a_second_row_of_a_scalar_subquery_is_the_error_of_the_query(lab: Lab) -
 
 def test_a_state_over_constants_is_there_for_good(lab: Lab) -> None:
     lab.source("t", "k INT, v INT", (1, 1), (2, 2), (None, 3))
-    values = "(VALUES (1, 'a'), (2, 'b'), (1, 'a')) AS c(k, g)"
-    lab.view("joined", f"SELECT t.k, c.g FROM t LEFT JOIN {values} ON t.k = c.k")
+    lab.view(
+        "joined",
+        "SELECT t.k, c.g FROM t LEFT JOIN (VALUES (1, 'a'), (2, 'b'), (1, 'a')) AS c(k, g)"
+        " ON t.k = c.k",
+    )
     lab.view("none", "SELECT k, max(v) AS m FROM t WHERE k IN (SELECT 1 WHERE 1 > 2) GROUP BY k")
     lab.step(joined="full", none="full")
     for row in ((1, 4), (3, 5), (2, 6)):

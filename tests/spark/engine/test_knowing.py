@@ -111,6 +111,8 @@ def test_history_and_status(lab: Lab) -> None:
         "held": False,
         "skipped": [],
         "complete": [],
+        "extra": [],
+        "wide": None,
         "removable": 0,
     }
 
@@ -160,6 +162,6 @@ def test_explain(lab: Lab) -> None:
     said = lab.ws.explain(plan)
     assert said.reasons == ("FIRST_RUN",)
     assert "view sums: full" in said.text
-    assert "because the view has no answer yet [FIRST_RUN]" in said.text
+    assert "because there is no answer yet to go on from [FIRST_RUN]" in said.text
     with pytest.raises(UnknownObjectError, match="no view 'SELECT"):
         lab.ws.explain(text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.unit.cli.conftest import ORDERS, Program
@@ -69,7 +71,7 @@ def test_storage_options_come_from_the_environment(
 def test_discover_accepts_what_landed(shop: Program) -> None:
     before = shop("source", "list", "--json").document["sources"]["orders"]
     assert (before["version"], before["landed"]) == (0, 1)
-    assert shop("discover", "--json").document == {"versions": {"orders": 1}}
+    assert shop("discover", "--json").document == {"versions": {"orders": 1}, "extra": {}}
     after = shop("source", "list", "--json").document["sources"]["orders"]
     assert (after["version"], after["landed"]) == (1, 0)
 
@@ -111,6 +113,26 @@ def test_source_reset_and_drop(shop: Program) -> None:
     assert shop("source", "list", "--json").document["sources"]["orders"]["version"] == 0
     assert shop("source", "drop", "orders").code == 0
     assert shop("source", "list", "--json").document == {"sources": {}}
+
+
+def test_source_alter(program: Program, tmp_path: Path) -> None:
+    landing = tmp_path / "landing"
+    landing.mkdir()
+    pq.write_table(pa.table({"id": [1]}), landing / "a.parquet")
+    program("init")
+    assert program("source", "add", "t", "--kind", "files", "--path", str(landing)).code == 0
+    pq.write_table(pa.table({"id": [2], "a b": ["x"]}), landing / "b.parquet")
+    told = program("discover").out
+    assert "files have a b STRING, which is not declared and is ignored" in told
+    assert "slacktide source alter t --schema 'id BIGINT, `a b` STRING' takes it in" in told
+    extra = [{"name": "a b", "type": "STRING", "version": 2}]
+    assert program("discover", "--json").document["extra"] == {"t": extra}
+    assert "ignores a b STRING" in program("status").out
+    altered = program("source", "alter", "t", "--schema", "id BIGINT, `a b` STRING", "--json")
+    assert (altered.code, altered.document["replaced"]) == (0, [])
+    assert "ignores" not in program("status").out
+    refused = program("source", "alter", "t", "--schema", "id INT")
+    assert (refused.code, "does not keep the column id BIGINT" in refused.err) == (2, True)
 
 
 def test_functions(shop: Program) -> None:

@@ -135,12 +135,13 @@ def test_the_contract_is_there() -> None:
     expected = {"init", "discover", "plan", "refresh", "read", "changes", "explain"}
     expected |= {"status", "history", "verify", "gc", "demo", "bench"}
     expected |= {f"{kind} {verb}" for kind in ("source", "view", "function") for verb in VERBS}
-    expected |= {f"source {verb}" for verb in ("skip", "hold", "release", "complete", "reset")}
+    expected |= {f"source {verb}" for verb in SOURCE_VERBS}
     expected |= {"view replace", "view pause", "view resume"}
     assert found == expected
 
 
 VERBS = ("add", "list", "drop")
+SOURCE_VERBS = ("alter", "skip", "hold", "release", "complete", "reset")
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -172,7 +172,7 @@ def test_an_answer_of_a_run_inside_a_piece_is_the_piece_less_its_changes(
     run: int | None, added: list[int], taken: list[int]
 ) -> None:
     answer = chain("views/v", piece(1), piece(2), piece(6, runs=4), piece(8))
-    pieces, back = _as_of(answer, CHANGES, run)
+    pieces, back = _as_of("v", answer, CHANGES, run)
     assert [p.run for p in pieces] == added
     assert [p.run for p in back] == taken
 
@@ -180,6 +180,6 @@ def test_an_answer_of_a_run_inside_a_piece_is_the_piece_less_its_changes(
 def test_an_answer_whose_changes_are_forgotten_is_told_only_at_its_pieces() -> None:
     answer = chain("views/v", piece(6, runs=6), piece(8))
     forgotten = s.Chain("changes/v", (), piece(5, files=0), (piece(6), piece(8)))
-    assert [p.run for p in _as_of(answer, forgotten, 5)[1]] == [6]
+    assert [p.run for p in _as_of("v", answer, forgotten, 5)[1]] == [6]
     with pytest.raises(UnknownObjectError, match="no answer as of run 4"):
-        _as_of(answer, forgotten, 4)
+        _as_of("v", answer, forgotten, 4)

@@ -13,7 +13,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.clock import system_clock
 from slacktide.engine.catalogue import Catalogue
 from slacktide.engine.declaring import Declared, declare
-from slacktide.engine.plan import Plan, Registration
+from slacktide.engine.plan import Alteration, Plan, Registration
 from slacktide.errors import InvalidNameError, InvalidSettingError
 from slacktide.store import update as u
 from slacktide.store.store import Store
@@ -83,6 +83,22 @@ def test_apply_replaces_a_view_and_never_a_source(store: Store) -> None:
     assert [notice.split()[0] for notice in found.notices] == ["source"]
 
 
+def test_a_source_that_gains_columns_is_altered_where_declarations_apply(store: Store) -> None:
+    run(store, sources={"orders": source(store)})
+    wider = {"orders": source(store, schema="id BIGINT, more INT")}
+    found = run(store, sources=wider)
+    assert (found.alter, len(found.notices)) == ((), 1)
+    assert "declared with more columns" in found.notices[0]
+    found = run(store, sources=wider, apply=True)
+    assert found == Declared((), (), (Alteration("orders", "id BIGINT, more INT"),))
+    Catalogue(store, None).alter_source(None, "orders", "id BIGINT, more INT")
+    assert run(store, sources=wider, apply=True) == Declared((), ())
+    assert run(store, sources={"orders": source(store)}) == Declared((), ()), "it says no columns"
+    keyed = {"orders": source(store, schema="id BIGINT, more INT, x INT", key=["id"])}
+    found = run(store, sources=keyed, apply=True)
+    assert (found.alter, [notice.split()[1] for notice in found.notices]) == ((), ["orders"])
+
+
 def test_a_plan_keeps_what_was_declared() -> None:
     plan = Plan(
         now="2026-01-01T00:00:00.000000Z",
@@ -91,6 +107,7 @@ def test_a_plan_keeps_what_was_declared() -> None:
         register=(Registration("totals", "SELECT 2", {}, replaces=True),),
         versions={"orders": 1},
         notices=("source orders is declared otherwise",),
+        alter=(Alteration("orders", "id BIGINT, more INT"),),
     )
     assert Plan.from_dict(plan.to_dict()) == plan
     assert plan.summary[-1] == "source orders is declared otherwise"

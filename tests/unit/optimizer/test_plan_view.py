@@ -6,18 +6,39 @@ from dataclasses import replace
 
 import pytest
 
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.api import Situation, plan_view, snapshot_sources, state_sources
+from slacktide.optimizer.api import (
+    Situation,
+    kept_versions,
+    missing_state,
+    plan_view,
+    snapshot_sources,
+    state_sources,
+)
 from slacktide.optimizer.compaction import extended
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.states import chain_of
 from slacktide.program import operator as o
-from tests.unit.optimizer.views import FILTERED, JOINED, RANKED, SUMMED, TOP, view
+from tests.unit.optimizer.views import (
+    FILTERED,
+    JOINED,
+    LINES,
+    ORDERS,
+    RANKED,
+    SUMMED,
+    TOP,
+    aggregate,
+    column,
+    view,
+)
 
 OLD = {"orders": 3, "lines": 5}
 NEW = {"orders": 4, "lines": 5}
+AMOUNT = column(12, "DECIMAL(15,2)")
 STATES = {chain_of(SUMMED): OLD}
 LATER = Situation(OLD, NEW, share=0.01, states=STATES, policy="auto", token=7)
 
@@ -125,3 +146,59 @@ def test_states_and_snapshots_of_a_view() -> None:
     assert snapshot_sources(view(FILTERED), "auto") == frozenset()
     assert snapshot_sources(view(FILTERED), "full") == {"orders"}
     assert state_sources(view(JOINED)) == {}
+
+
+FRESH = replace(LATER, start={}, kept=OLD)
+
+
+def test_an_answer_is_made_from_a_state_that_is_there() -> None:
+    assert kept_versions(view(SUMMED), STATES, NEW) == OLD
+    plan = plan_view("v", view(SUMMED), FRESH)
+    assert (plan.method, codes(plan), plan.start) == ("full", ["FIRST_RUN", "STATES_KEPT"], OLD)
+    assert plan.program is not None
+    save, publish = plan.program.steps
+    assert isinstance(save, o.Save)
+    assert isinstance(publish, o.Publish)
+    assert (save.is_base, publish.is_base) == (False, True)
+    assert any(True for _ in of_type(publish, o.ReadState))
+    assert missing_state(plan.program, plan.start, STATES) == ""
+    assert missing_state(plan.program, plan.start, {chain_of(SUMMED): NEW}) == chain_of(SUMMED)
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {"policy": "full"},
+        {"share": 0.2},
+        {"rebuilds": chain_of(SUMMED)},
+        {"kept": {}},
+        {"mirrors": {"orders": 4}},
+    ],
+    ids=str,
+)
+def test_a_state_is_not_gone_on_from_where_that_is_more_or_cannot_be(moved: dict) -> None:
+    end = {"orders": 4, "lines": 6}
+    plan = plan_view("v", view(SUMMED), replace(FRESH, end=end, **moved))
+    assert plan.method == "full"
+    assert "STATES_KEPT" not in codes(plan)
+    assert plan.start == {}
+
+
+def test_states_that_stand_apart_or_ahead_are_not_gone_on_from() -> None:
+    assert kept_versions(view(SUMMED), STATES, {"orders": 2, "lines": 5}) == {}
+    assert kept_versions(view(FILTERED), STATES, NEW) == {}
+
+
+def test_a_projection_that_changes_nothing_changes_no_state() -> None:
+    """Catalyst writes one where a source has columns that the query does not use."""
+    lines = r.Project(LINES, tuple(map(s.identity, LINES.columns)))
+    idle = aggregate(
+        r.Join(ORDERS, lines, "inner", JOINED.condition), "sum", AMOUNT, "DECIMAL(25,2)"
+    )
+    assert idle != SUMMED
+    assert state_sources(view(idle)) == state_sources(view(SUMMED))
+    fewer = r.Project(LINES, tuple(map(s.identity, LINES.columns[:2])))
+    other = aggregate(
+        r.Join(ORDERS, fewer, "inner", JOINED.condition), "sum", AMOUNT, "DECIMAL(25,2)"
+    )
+    assert state_sources(view(other)) != state_sources(view(SUMMED))

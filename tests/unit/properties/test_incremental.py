@@ -36,9 +36,34 @@ def refresh_equals_batch(data: st.DataObject) -> None:
         maintained.refresh(*data.draw(st.sampled_from(DECISIONS)))
 
 
+@SETTINGS
+@hypothesis.given(data=st.data())
+def resumed_equals_batch(data: st.DataObject) -> None:
+    case = data.draw(cases())
+    hypothesis.note(to_text(case.relation))
+    maintained = Maintained(case)
+    maintained.refresh()
+    for batch in case.batches:
+        maintained.arrive(batch)
+        if data.draw(st.booleans()):
+            lost = [
+                chain for chain in sorted(maintained.states) if data.draw(st.integers(0, 3)) == 0
+            ]
+            maintained.replace(lost)
+        maintained.refresh()
+
+
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_every_refresh_equals_batch(shard: int) -> None:
     """Split into shards, that workers share them; where examples are fixed, each has its own."""
     if hypothesis.settings().derandomize:
         hypothesis.seed(shard)(refresh_equals_batch)
     refresh_equals_batch()
+
+
+@pytest.mark.parametrize("shard", range(SHARDS // 4))
+def test_every_answer_from_kept_states_equals_batch(shard: int) -> None:
+    """A view whose answer goes away while some of its states stay, as where its text is replaced."""
+    if hypothesis.settings().derandomize:
+        hypothesis.seed(100 + shard)(resumed_equals_batch)
+    resumed_equals_batch()

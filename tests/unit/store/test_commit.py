@@ -95,6 +95,21 @@ BROKEN: list[tuple[s.Requirement, s.Update, str]] = [
     (s.ViewIs("q1", 1), s.ReplaceView("q1", "", {}, {}, {}), "view q1 was changed by entry 2"),
     (s.ViewIs("q1", 1), s.DropView("q1"), "view q1 is gone"),
     (s.ViewIs("q2", None), s.AddView("q2", "", {}, {}, {}), "view q2 was made by entry 2"),
+    (
+        s.DefinedBy("source", "orders", 1),
+        s.AlterSource("orders", {}, ({"name": "a", "type": "INT"}, {"name": "b", "type": "INT"})),
+        "source orders was changed by entry 2",
+    ),
+    (
+        s.DefinedBy("view", "q1", 1),
+        s.ReplaceView("q1", "", {}, {}, {}),
+        "view q1 was changed by entry 2",
+    ),
+    (
+        s.ReadersAre("orders", ()),
+        s.AddView("q2", "", {}, {}, {"sources": ["orders"]}),
+        "orders is read by q2",
+    ),
     (s.ChainIs("states/x", 1), s.ExtendChain("states/x", segment(2)), "changed by entry 2"),
     (s.ChainIs("states/x", 1), s.DropChain("states/x"), "chain states/x is gone"),
     (

@@ -118,18 +118,59 @@ def test_view() -> None:
     assert view.token == 2, "a pause does not disturb a refresh under way"
 
 
-def test_another_definition_takes_the_answer_away() -> None:
+def test_another_text_sets_the_answer_aside() -> None:
     paused = s.apply(built(), 5, s.PauseView("q1", paused=True))
-    world = s.apply(paused, 6, s.ReplaceView("q1", "SELECT 2", {}, {}, {}))
+    changed = s.apply(paused, 6, s.SetChain(s.Chain("changes/q1", (), None, (segment(1),))))
+    world = s.apply(changed, 7, s.ReplaceView("q1", "SELECT 2", {}, {}, {"d": 2}))
     view = world.views["q1"]
-    assert (view.sql, view.versions, view.run, view.token, view.paused) == (
-        "SELECT 2",
-        None,
-        None,
-        6,
-        True,
-    )
-    assert "views/q1" not in world.chains
+    assert (view.sql, view.versions, view.run, view.since) == ("SELECT 2", None, None, None)
+    assert (view.token, view.defined, view.paused) == (7, 7, True)
+    assert view.former == (s.FormerText(1, 1, {"d": 1}),)
+    assert {name for name in world.chains if "q1" in name} == {"views/q1@1", "changes/q1@1"}
+    assert world.chains["views/q1@1"].base == built().chains["views/q1"].base
+    again = s.apply(world, 8, s.ReplaceView("q1", "SELECT 3", {}, {}, {}))
+    assert again.views["q1"].former == view.former, "what was never answered leaves nothing"
+    later = s.apply(again, 9, s.AdvanceView("q1", {"orders": 1}, 4))
+    later = s.apply(later, 10, s.AdvanceView("q1", {"orders": 1}, 5))
+    assert (later.views["q1"].since, later.views["q1"].run) == (4, 5)
+    forgotten = s.apply(later, 11, s.ForgetFormer("q1", 1))
+    assert forgotten.views["q1"].former == ()
+    assert not {name for name in forgotten.chains if "@" in name}
+    dropped = s.apply(later, 11, s.DropView("q1"))
+    assert not {name for name in dropped.chains if "q1" in name}
+
+
+def test_readers_through_other_views() -> None:
+    low = replace(VIEW, name="low", definition={"sources": ["orders"]})
+    mid = replace(VIEW, name="mid", settings={"reads": ["low"]})
+    top = replace(VIEW, name="top", settings={"reads": ["mid"]})
+    world = after([ORDERS, low], [mid], [top, VIEW])
+    assert world.readers("orders") == ("low", "mid", "top")
+    assert (world.readers("mid"), world.readers("top")) == (("top",), ())
+
+
+def test_a_text_that_means_the_same_keeps_the_answer() -> None:
+    before = built()
+    world = s.apply(before, 5, s.RestateView("q1", "SELECT 1 ", {"policy": "full"}, {}, {"d": 1}))
+    old, view = before.views["q1"], world.views["q1"]
+    assert (view.versions, view.run, view.since) == (old.versions, old.run, old.since)
+    assert (view.sql, view.settings, view.token) == ("SELECT 1 ", {"policy": "full"}, 5)
+    assert world.chains == before.chains
+
+
+def test_a_source_gains_columns() -> None:
+    seen = {"name": "b", "type": "INT", "version": 1}
+    other = {"name": "c", "type": "INT", "version": 1}
+    world = after([ORDERS], [s.NoteColumns("orders", (seen, other))])
+    world = s.apply(world, 3, s.NoteColumns("orders", ({**seen, "version": 2},)))
+    assert world.sources["orders"].extra == (seen, other), "the first version is kept"
+    wide = (*ORDERS.schema, {"name": "b", "type": "INT", "added": True})
+    altered = s.apply(world, 4, s.AlterSource("orders", {"schema": "a INT, b INT"}, wide))
+    source = altered.sources["orders"]
+    assert (source.schema, source.extra, source.defined, source.epoch) == (wide, (other,), 4, 1)
+    assert s.apply(altered, 5, s.ResetSource("orders")).sources["orders"].schema == wide
+    with pytest.raises(InvariantError, match="other columns than it has"):
+        s.apply(world, 4, s.AlterSource("orders", {}, wide[1:]))
 
 
 def test_a_dropped_view_takes_its_answer_along_and_leaves_its_states() -> None:
@@ -210,7 +251,11 @@ def test_names_that_no_object_may_have(update: s.AddSource | s.AddView, name: st
         s.MarkComplete("x", "d"),
         s.ResetSource("x"),
         s.DropFunction("x"),
+        s.NoteColumns("x", ()),
+        s.AlterSource("x", {}, ()),
         s.ReplaceView("x", "", {}, {}, {}),
+        s.RestateView("x", "", {}, {}, {}),
+        s.ForgetFormer("x", 1),
         s.DropView("x"),
         s.PauseView("x", paused=True),
         s.ExtendChain("x", segment(1)),

@@ -43,6 +43,8 @@ SAMPLES: list[Any] = [
     s.AddSource("orders", "change-feed", {"path": "s3://in"}, (COLUMN,)),
     s.DropSource("orders"),
     s.AcceptArrivals("orders", ARRIVALS),
+    s.NoteColumns("orders", ({"name": "new", "type": "INT", "version": 2},)),
+    s.AlterSource("orders", {"path": "s3://in"}, (COLUMN, {**COLUMN, "name": "b", "added": True})),
     s.SkipArrival("orders", 2),
     s.HoldSource("orders", held=True),
     s.MarkComplete("orders", "2026-01-01"),
@@ -51,6 +53,8 @@ SAMPLES: list[Any] = [
     s.DropFunction("price"),
     s.AddView("q1", "SELECT 'é'", {"due": "1h"}, **DEFINITION, reasons=REASONS, states=("x",)),
     s.ReplaceView("q1", "SELECT 2", {}, **DEFINITION, reasons=(), states=()),
+    s.RestateView("q1", "SELECT 2", {}, **DEFINITION, reasons=(), states=()),
+    s.ForgetFormer("q1", 3),
     s.DropView("q1"),
     s.PauseView("q1", paused=False),
     s.SetChain(CHAIN),
@@ -65,6 +69,8 @@ SAMPLES: list[Any] = [
     s.SourceArrivals("orders", 2),
     s.SkippedAre("orders", (1, 3)),
     s.ViewIs("q1", None),
+    s.DefinedBy("source", "orders", 4),
+    s.ReadersAre("orders", ("q1", "q2")),
     s.ChainIs("states/x", 9),
     s.PlanOpen("plan-3"),
     s.RunFree(3),
@@ -133,7 +139,9 @@ def test_a_checkpoint() -> None:
     updates = [sample for sample in SAMPLES[1:] if isinstance(sample, get_args(s.Update))]
     drops = (s.DropSource, s.DropFunction, s.DropView, s.DropChain, s.ResetSource, s.ReplaceView)
     kept = [update for update in updates if not isinstance(update, drops)]
-    world = s.fold(s.World(), [(0, [SAMPLES[0]]), (1, kept)])
+    replaced = next(update for update in updates if isinstance(update, s.ReplaceView))
+    world = s.fold(s.World(), [(0, [SAMPLES[0]]), (1, kept), (2, [replaced])])
+    assert world.views["q1"].former
     pinned = (DATA / "checkpoint_1.jsonl").read_bytes()
     assert encode_checkpoint(world, lambda _: None) == pinned
     assert decode_checkpoint(pinned, "here", no_part) == world

@@ -10,6 +10,7 @@ from slacktide.engine.sources.declaration import (
     infer_schema,
 )
 from slacktide.engine.sources.pins import check_pins
+from slacktide.engine.sources.widening import is_wider, seen_before, wide_ddl, widened
 
 __all__ = [
     "KINDS",
@@ -19,8 +20,12 @@ __all__ = [
     "check_pins",
     "check_source",
     "infer_schema",
+    "is_wider",
     "parse_ddl",
     "peek",
     "resolve_file",
+    "seen_before",
     "to_ddl",
+    "wide_ddl",
+    "widened",
 ]

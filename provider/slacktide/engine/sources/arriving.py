@@ -8,13 +8,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from slacktide.common.clock import isoformat
 from slacktide.common.quantities import parse_duration
 from slacktide.engine.sources.directory import Directory, Listed, open_directory
-from slacktide.engine.sources.footer import FOOTED
+from slacktide.engine.sources.footer import FOOTED, FileColumn
 from slacktide.engine.sources.inspection import Content, Expected, inspect
 from slacktide.engine.sources.pins import (
     READ_WHOLE,
@@ -28,6 +29,21 @@ from slacktide.store.record import Source
 
 _logger = logging.getLogger(__name__)
 _NOTHING: Final[frozenset[str]] = frozenset()
+_One = tuple[Arrival, tuple[FileColumn, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What was accepted.
+
+    Attributes:
+        arrivals: one for each file.
+        extra: columns of these files that nobody declared, and that no file had so far, each with
+            its type and the first version that has it.
+    """
+
+    arrivals: list[Arrival]
+    extra: tuple[Mapping[str, Any], ...] = ()
 
 
 def peek(
@@ -82,7 +98,7 @@ def accept(
     *,
     storage_options: Mapping[str, Any] | None = None,
     now: datetime,
-) -> list[Arrival]:
+) -> Accepted:
     """Check files and make an arrival of each; all of them, or none.
 
     Files are read as they are now, and pinned so. One that went away since the look is left out.
@@ -96,15 +112,34 @@ def accept(
 
 def take(
     directory: Directory, source: Source, files: Sequence[PinnedFile], *, now: datetime
-) -> list[Arrival]:
+) -> Accepted:
     """Accept files of an open directory; see `accept`."""
     expected = expectation(source)
     accepted = isoformat(now)
 
-    def accept_one(file: PinnedFile) -> Arrival | None:
+    def accept_one(file: PinnedFile) -> _One | None:
         return _accept(directory, file, expected, accepted)
 
-    return [arrival for arrival in _each(accept_one, directory, files) if arrival is not None]
+    found = [one for one in _each(accept_one, directory, files) if one is not None]
+    arrivals = [arrival for arrival, _ in found]
+    return Accepted(arrivals, _extra(source, found))
+
+
+def _extra(source: Source, found: Sequence[_One]) -> tuple[Mapping[str, Any], ...]:
+    known = {(column["name"], column["type"]) for column in source.extra}
+    extra = []
+    for version, (arrival, columns) in enumerate(found, source.version + 1):
+        fresh = [column for column in columns if (column.name, column.type) not in known]
+        known |= {(column.name, column.type) for column in fresh}
+        extra += [{"name": c.name, "type": c.type, "version": version} for c in fresh]
+        if fresh:
+            _logger.warning(
+                "source %s: %s has columns that are not declared, and are ignored: %s",
+                source.name,
+                arrival.files[0].path,
+                ", ".join(column.name for column in fresh),
+            )
+    return tuple(extra)
 
 
 def expectation(source: Source) -> Expected:
@@ -127,10 +162,10 @@ def resolve_file(source: Source, text: str) -> str:
 
 
 def _each(
-    call: Callable[[PinnedFile], Arrival | None],
+    call: Callable[[PinnedFile], _One | None],
     directory: Directory,
     files: Sequence[PinnedFile],
-) -> list[Arrival | None]:
+) -> list[_One | None]:
     if directory.is_local or len(files) < 2:
         return [call(file) for file in files]
     with ThreadPoolExecutor(min(REMOTE_READERS, len(files))) as pool:
@@ -139,7 +174,7 @@ def _each(
 
 def _accept(
     directory: Directory, file: PinnedFile, expected: Expected, accepted: str
-) -> Arrival | None:
+) -> _One | None:
     key = directory.key(file.path)
     if key is None:
         raise InvariantError(f"{file.path} is not below {directory.address.spelling}")
@@ -150,17 +185,11 @@ def _accept(
     content: Content | None = None
     if expected.format in FOOTED:
         content = _inspect(directory, listed, data, expected)
-        if content.extra:
-            _logger.warning(
-                "source %s: %s has columns that are not declared, and are ignored: %s",
-                expected.source,
-                file.path,
-                ", ".join(content.extra),
-            )
     rows = None if content is None else content.rows
     deletes = 0 if not expected.is_feed else None if content is None else content.deletes
     pin = _pin(directory, listed, rows=rows, digest=digest)
-    return Arrival((pin,), rows, listed.size, accepted, deletes)
+    arrival = Arrival((pin,), rows, listed.size, accepted, deletes)
+    return arrival, () if content is None else content.extra
 
 
 def _inspect(

@@ -100,7 +100,7 @@ def infer_schema(
     """
     checked = check_arguments(kind, arguments)
     file_format, text = checked["format"], checked.get("schema")
-    declared = None if text is None else _declared(kind, file_format, text)
+    declared = None if text is None else declared_columns(kind, file_format, text)
     directory = open_directory(checked["path"], storage_options)
     if file_format not in FOOTED:
         return declared or ()
@@ -156,7 +156,12 @@ def check_arguments(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _declared(kind: str, file_format: str, text: str) -> tuple[Column, ...]:
+def declared_columns(kind: str, file_format: str, text: str) -> tuple[Column, ...]:
+    """Read a schema as the columns of the relation, without those that only a feed has.
+
+    Raises:
+        InvalidSettingError: the text is no schema, or says what such files cannot show.
+    """
     columns = parse_ddl(text)
     if file_format not in FOOTED:
         strict = next((column["name"] for column in columns if not column["nullable"]), None)

@@ -66,7 +66,7 @@ class Content:
 
     rows: int
     deletes: int
-    extra: tuple[str, ...]
+    extra: tuple[FileColumn, ...]
 
 
 def inspect(directory: Directory, key: str, data: bytes | None, expected: Expected) -> Content:
@@ -129,8 +129,12 @@ def _with_footer(
         source.close()
 
 
-def check_columns(path: str, found: Sequence[FileColumn], expected: Expected) -> tuple[str, ...]:
-    """Check that a file has the columns that are expected; give the names of the others.
+def check_columns(
+    path: str, found: Sequence[FileColumn], expected: Expected
+) -> tuple[FileColumn, ...]:
+    """Check that a file has the columns that are expected; give the others.
+
+    Files that were written before a column was added to the source need not have it.
 
     Raises:
         SourceError: a column is missing or has another type.
@@ -143,6 +147,8 @@ def check_columns(path: str, found: Sequence[FileColumn], expected: Expected) ->
         name, data_type = column["name"], stored_form(column["type"])
         there = by_name.get(name)
         alike = [one.name for one in found if one.name.lower() == name.lower()]
+        if not alike and column.get("added"):
+            continue
         if there is None:
             but = f", only {alike[0]}, which differs in case" if alike else ""
             raise expected.wrong(path, f"has no column {name} ({data_type}){but}")
@@ -155,7 +161,7 @@ def check_columns(path: str, found: Sequence[FileColumn], expected: Expected) ->
     names = {column["name"] for column in wanted}
     if expected.is_feed:
         names.add(COMMIT_VERSION)
-    return tuple(column.name for column in found if column.name not in names)
+    return tuple(column for column in found if column.name not in names)
 
 
 def relation_columns(

@@ -48,7 +48,7 @@ def _aggregate_at(
     if not is_additive(rel):
         return recompute_at(rel, moment, context, near)
     state = context.state(rel)
-    if context.rebuilds:
+    if context.builds(state.chain):
         base = _saved(rel, state, context.at(rel.child, "after"), context)
         return _finish(rel, state, o.Combine(base, state.keys))
     rows: Operator = o.ReadState(state.chain, state.columns)

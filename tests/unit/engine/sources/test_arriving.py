@@ -27,6 +27,10 @@ SCHEMA = (
 )
 
 
+def arrivals_of(source, files, *, now):
+    return accept(source, files, now=now).arrivals
+
+
 @pytest.fixture
 def orders(landing):
     """A source of files with a known schema."""
@@ -52,7 +56,7 @@ def great_noise():
 
 def error_of(source, *, now=NOW):
     with pytest.raises(SourceError) as caught:
-        accept(source, peek(source, now=now), now=now)
+        arrivals_of(source, peek(source, now=now), now=now)
     assert "slacktide source skip orders" in caught.value.hint
     assert caught.value.message.startswith("source orders: ")
     return caught.value.message
@@ -119,7 +123,7 @@ def test_every_file_is_an_arrival(landing, orders):
     for rows in range(3):
         os.utime(write(landing / f"{rows}.parquet", table(rows)), (rows, rows))
     files = peek(orders, now=NOW)
-    arrivals = accept(orders, files, now=NOW)
+    arrivals = arrivals_of(orders, files, now=NOW)
     assert [arrival.rows for arrival in arrivals] == [0, 1, 2]
     assert [arrival.deletes for arrival in arrivals] == [0, 0, 0]
     assert [arrival.bytes for arrival in arrivals] == [file.size for file in files]
@@ -129,7 +133,7 @@ def test_every_file_is_an_arrival(landing, orders):
         assert pin.digest
         assert replace(pin, rows=None, digest=None) == file
     assert peek(accepted(orders, arrivals), now=NOW) == []
-    assert accept(orders, [], now=NOW) == []
+    assert arrivals_of(orders, [], now=NOW) == []
 
 
 def test_a_file_that_went_away_before_acceptance_never_came(landing, orders):
@@ -137,14 +141,14 @@ def test_a_file_that_went_away_before_acceptance_never_came(landing, orders):
     gone = write(landing / "1.parquet")
     files = peek(orders, now=NOW)
     gone.unlink()
-    assert len(accept(orders, files, now=NOW)) == 1
+    assert len(arrivals_of(orders, files, now=NOW)) == 1
 
 
 def test_a_file_that_grew_before_acceptance_is_pinned_as_it_is_read(landing, orders):
     path = write(landing / "0.parquet", table(1))
     files = peek(orders, now=NOW)
     write(path, table(1000))
-    (arrival,) = accept(orders, files, now=NOW)
+    (arrival,) = arrivals_of(orders, files, now=NOW)
     assert arrival.rows == 1000
     check_pins(arrival.files)
 
@@ -156,7 +160,7 @@ def test_changes_are_counted(landing, suffix):
         feed("insert", "delete", "update_preimage", "update_postimage", "delete"),
     )
     orders = source(landing, "change-feed", format=suffix)
-    (arrival,) = accept(orders, peek(orders, now=NOW), now=NOW)
+    (arrival,) = arrivals_of(orders, peek(orders, now=NOW), now=NOW)
     assert (arrival.rows, arrival.deletes) == (5, 3)
     assert list(Arrivals.of([arrival])) == [arrival]
 
@@ -166,7 +170,7 @@ def test_changes_are_counted(landing, suffix):
 def test_formats_without_a_footer_have_no_counts(landing, kind, text_format):
     (landing / "0").write_text("whatever")
     orders = source(landing, kind, format=text_format)
-    (arrival,) = accept(orders, peek(orders, now=NOW), now=NOW)
+    (arrival,) = arrivals_of(orders, peek(orders, now=NOW), now=NOW)
     assert (arrival.rows, arrival.bytes) == (None, 8)
     assert arrival.deletes == (0 if kind == "files" else None)
 
@@ -266,10 +270,10 @@ def test_update_images_come_in_pairs(landing, ids, changes, fact):
     )
     write(landing / "0.parquet", data)
     keyless = source(landing, "change-feed")
-    assert len(accept(keyless, peek(keyless, now=NOW), now=NOW)) == 1
+    assert len(arrivals_of(keyless, peek(keyless, now=NOW), now=NOW)) == 1
     keyed = source(landing, "change-feed", key=["id"])
     if fact is None:
-        assert len(accept(keyed, peek(keyed, now=NOW), now=NOW)) == 1
+        assert len(arrivals_of(keyed, peek(keyed, now=NOW), now=NOW)) == 1
     else:
         assert fact in error_of(keyed)
 
@@ -279,7 +283,7 @@ def test_not_null_is_checked(landing, suffix):
     strict = ({**SCHEMA[0], "nullable": False}, SCHEMA[1])
     path = write(landing / f"0.{suffix}", table(2))
     orders = source(landing, schema=strict, format=suffix)
-    assert accept(orders, peek(orders, now=NOW), now=NOW)[0].rows == 2
+    assert arrivals_of(orders, peek(orders, now=NOW), now=NOW)[0].rows == 2
     write(path, pa.table({"id": pa.array([1, None], pa.int64()), "name": ["x", None]}))
     assert "has NULL in the column id (NOT NULL), row 2" in error_of(orders)
 
@@ -288,7 +292,7 @@ def test_not_null_is_checked_without_statistics(landing):
     strict = ({**SCHEMA[0], "nullable": False}, SCHEMA[1])
     orders = source(landing, schema=strict)
     pq.write_table(table(2), landing / "0.parquet", write_statistics=False)
-    assert accept(orders, peek(orders, now=NOW), now=NOW)[0].rows == 2
+    assert arrivals_of(orders, peek(orders, now=NOW), now=NOW)[0].rows == 2
 
 
 def test_all_files_or_none(landing, orders):
@@ -299,19 +303,45 @@ def test_all_files_or_none(landing, orders):
         os.utime(path, (seconds, seconds))
     assert "bad.parquet is corrupt" in error_of(orders)
     ignored = frozenset(resolve_file(orders, name) for name in ["bad.parquet", "worse.parquet"])
-    assert len(accept(orders, peek(orders, now=NOW, ignored=ignored), now=NOW)) == 1
+    assert len(arrivals_of(orders, peek(orders, now=NOW, ignored=ignored), now=NOW)) == 1
 
 
 def test_other_columns_are_reported(landing, orders, caplog):
     write(landing / "0.parquet", table(1, extra=["x"], k=pa.array([None], pa.time64("us"))))
-    assert len(accept(orders, peek(orders, now=NOW), now=NOW)) == 1
+    found = accept(orders, peek(orders, now=NOW), now=NOW)
     assert "columns that are not declared, and are ignored: extra, k" in caplog.text
+    assert [(column["name"], column["version"]) for column in found.extra] == [
+        ("extra", 1),
+        ("k", 1),
+    ]
+    caplog.clear()
+    known = replace(orders, extra=found.extra)
+    write(landing / "1.parquet", table(1, more=[1], extra=["x"]))
+    found = accept(known, peek(known, now=NOW), now=NOW)
+    assert [tuple(column.values()) for column in found.extra] == [("more", "BIGINT", 2)]
+    assert "extra" not in caplog.text, "it is told once"
+
+
+def test_a_column_that_was_added_may_be_missing(landing, declare):
+    orders = declare(schema="id BIGINT, name STRING")
+    added = {"name": "more", "type": "BIGINT", "nullable": True, "added": True}
+    wide = replace(orders, schema=(*orders.schema, added))
+    write(landing / "0.parquet", table(1))
+    write(landing / "1.parquet", table(1, more=[1]))
+    assert len(arrivals_of(wide, peek(wide, now=NOW), now=NOW)) == 2
+    write(landing / "2.parquet", table(1, more=["x"]))
+    with pytest.raises(SourceError, match="the column more of type STRING, expected BIGINT"):
+        arrivals_of(wide, peek(wide, now=NOW), now=NOW)
+    (landing / "2.parquet").unlink()
+    write(landing / "2.parquet", table(1, More=[1]))
+    with pytest.raises(SourceError, match=r"no column more .* only More, which differs in case"):
+        arrivals_of(wide, peek(wide, now=NOW), now=NOW)
 
 
 def test_the_commit_version_of_a_feed_is_not_reported(landing, caplog):
     write(landing / "0.parquet", feed("insert", _commit_version=pa.array([1], pa.int64())))
     orders = source(landing, "change-feed")
-    assert len(accept(orders, peek(orders, now=NOW), now=NOW)) == 1
+    assert len(arrivals_of(orders, peek(orders, now=NOW), now=NOW)) == 1
     assert caplog.text == ""
 
 
@@ -324,7 +354,7 @@ def test_great_files_are_read_in_parts(landing, orders):
         use_dictionary=False,
     )
     assert path.stat().st_size > 16 * 1024 * 1024
-    (arrival,) = accept(orders, peek(orders, now=NOW), now=NOW)
+    (arrival,) = arrivals_of(orders, peek(orders, now=NOW), now=NOW)
     assert arrival.rows == 10_000
     os.utime(path, (7, 7))
     check_pins(arrival.files)
@@ -352,7 +382,7 @@ def test_an_object_store():
     bucket.put("orders/x=1/0.parquet", table(4))
     bucket.put("orders2/0.parquet", table(5))
     bucket.put("orders/_log/0.parquet", table(6))
-    arrivals = take(bucket.directory, bucket.orders, bucket.look(), now=NOW)
+    arrivals = take(bucket.directory, bucket.orders, bucket.look(), now=NOW).arrivals
     assert [arrival.rows for arrival in arrivals] == [4]
     (pin,) = arrivals[0].files
     assert pin.path == "s3://bucket/a b%20c/orders/x=1/0.parquet"
@@ -412,13 +442,13 @@ def test_looks_and_acceptances_find_every_file_once(tmp_path_factory, steps, ran
         for _ in range(late):
             landed.append(f"late/{len(landed)}.parquet")
             write(landing / landed[-1], table(1))
-        arrivals = accept(orders, files, now=NOW)
-        assert arrivals == accept(orders, files, now=NOW)
+        arrivals = arrivals_of(orders, files, now=NOW)
+        assert arrivals == arrivals_of(orders, files, now=NOW)
         assert [(a.files[0].modified, a.files[0].path) for a in arrivals] == sorted(
             (file.modified, file.path) for file in files
         )
         orders = accepted(orders, arrivals)
-    orders = accepted(orders, accept(orders, peek(orders, now=NOW), now=NOW))
+    orders = accepted(orders, arrivals_of(orders, peek(orders, now=NOW), now=NOW))
     found = [pin.path.removeprefix(f"{landing}/") for _, pin in orders.arrivals.pins()]
     assert sorted(found) == sorted(landed)
     check_pins([pin for _, pin in orders.arrivals.pins()], source="orders")

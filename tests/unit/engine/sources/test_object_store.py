@@ -45,7 +45,8 @@ def test_any_name_is_found_and_pinned(bucket: Bucket) -> None:
         bucket.put(f"{FOLDER}/{name}", parquet(table(2)))
     bucket.put(f"{FOLDER}2/x.parquet", parquet(table(2)))
     source = orders(bucket)
-    arrivals = accept(source, found(bucket, source), storage_options=bucket.options, now=NOW)
+    taken = accept(source, found(bucket, source), storage_options=bucket.options, now=NOW)
+    arrivals = taken.arrivals
     pins = [file for arrival in arrivals for file in arrival.files]
     assert sorted(pin.path for pin in pins) == sorted(
         bucket.spelling(f"{FOLDER}/{name}") for name in NAMES
@@ -66,14 +67,16 @@ def test_marks_of_folders_are_no_files(bucket: Bucket) -> None:
         "/day=1/deep/x.csv": 4,
         "/empty.csv": 0,
     }
-    assert len(accept(source, files, storage_options=bucket.options, now=NOW)) == 2
+    accepted = accept(source, files, storage_options=bucket.options, now=NOW)
+    assert len(accepted.arrivals) == 2
 
 
 def test_a_file_delivered_again_is_the_same_until_its_content_changes(bucket: Bucket) -> None:
     key = f"{FOLDER}/a b.parquet"
     bucket.put(key, parquet(table(2)))
     source = orders(bucket)
-    (arrival,) = accept(source, found(bucket, source), storage_options=bucket.options, now=NOW)
+    taken = accept(source, found(bucket, source), storage_options=bucket.options, now=NOW)
+    (arrival,) = taken.arrivals
     bucket.put(key, parquet(table(2)))
     check_pins(arrival.files, storage_options=bucket.options)
     other = replace(arrival.files[0], etag='"of a store with other marks"', modified="long ago")

@@ -1,0 +1,120 @@
+"""The texts that a view has had, and what the workspace keeps of their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from slacktide.algebra.scalar import Column
+from slacktide.algebra.view import ReadView
+from slacktide.errors import UnknownObjectError
+from slacktide.spark.task import Former
+from slacktide.store.record import ViewRecord
+from slacktide.store.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One text of a view that was answered.
+
+    Attributes:
+        view: as it was read.
+        since: the first run that answered it.
+        answer: the id of the chain of its answers.
+        changes: the id of the chain of their changes.
+    """
+
+    view: ReadView
+    since: int
+    answer: str
+    changes: str
+
+
+def texts_of(record: ViewRecord) -> list[Text]:
+    """The texts of a view that were answered and are not forgotten, oldest first."""
+    found = [
+        Text(
+            ReadView.from_dict(former.definition),
+            former.since,
+            former.chain("views", record.name),
+            former.chain("changes", record.name),
+        )
+        for former in record.former
+    ]
+    if record.run is not None:
+        view = ReadView.from_dict(record.definition)
+        since = record.since or 0
+        found.append(Text(view, since, f"views/{record.name}", f"changes/{record.name}"))
+    return found
+
+
+def text_as_of(record: ViewRecord, run: int | None) -> Text:
+    """The text that a view had answered as of a run; the newest for None.
+
+    Raises:
+        UnknownObjectError: none that is kept.
+    """
+    texts = texts_of(record)
+    if not texts:
+        raise UnknownObjectError(
+            f"view {record.name} has no answer yet", hint="compute it with: slacktide refresh"
+        )
+    begun = [text for text in texts if run is None or text.since <= run]
+    if not begun:
+        raise UnknownObjectError(
+            f"view {record.name} has no answer as of run {run}",
+            hint=f"the oldest answer that is kept is of run {texts[0].since}",
+        )
+    return begun[-1]
+
+
+def texts_between(world: World, record: ViewRecord, since: int, until: int | None) -> list[Text]:
+    """The texts whose changes lead from the answer as of one run to that as of another.
+
+    Raises:
+        UnknownObjectError: no changes lead there, as they are no longer kept, or as the columns of
+            the view are others.
+    """
+    texts = texts_of(record)
+    begun = [text for text in texts if text.since <= since]
+    later = [t for t in texts if t.since > since and (until is None or t.since <= until)]
+    needed = [*begun[-1:], *later]
+    for text in needed:
+        chain = world.chains.get(text.changes)
+        if chain is not None and chain.base is not None and since < int(chain.base.run):
+            raise UnknownObjectError(
+                f"changes of view {record.name} up to run {chain.base.run} are no longer kept",
+                hint=f"read the answer as of run {chain.base.run}, and its changes since then",
+            )
+    for earlier, text in reversed([*pairwise(needed)]):
+        if not same_columns(earlier.view.outputs, text.view.outputs):
+            raise UnknownObjectError(
+                f"view {record.name} has had other columns since run {text.since}: "
+                f"{_named(text.view.outputs)} in the place of {_named(earlier.view.outputs)}",
+                hint=f"read the answer as of run {text.since}, and its changes since then",
+            )
+    return needed
+
+
+def former_answer(world: World, name: str, view: ReadView) -> Former | None:
+    """The answer that readers of a view have until its new text is answered.
+
+    None where there is none, or where no changes lead from it to a new one, as columns are others.
+    """
+    record = world.views.get(name)
+    if record is None or record.run is not None:
+        return None
+    texts = texts_of(record)
+    if not texts or not same_columns(texts[-1].view.outputs, view.outputs):
+        return None
+    return Former(texts[-1].answer, len(view.outputs))
+
+
+def same_columns(left: Sequence[Column], right: Sequence[Column]) -> bool:
+    """Whether two answers have columns of the same names and types, in the same order."""
+    return [(c.name, c.type) for c in left] == [(c.name, c.type) for c in right]
+
+
+def _named(columns: Sequence[Column]) -> str:
+    return ", ".join(f"{column.name} {column.type}" for column in columns)
