@@ -184,3 +184,74 @@ def test_views_above_are_read_again(filled: Lab) -> None:
     lab.ws.replace_view(lab.spark, "mid", "SELECT k, -v AS v FROM t", policy="incremental")
     lab.step(base="full", over="full", top="full", beside="unchanged")
     assert lab.read("top") == [(0,)]
+
+
+LISTS = "SELECT k, sort_array(collect_list(v)) AS l FROM t"
+PAIRS = {
+    "sums": (SUMS, f"{SUMS} HAVING count(*) > 19"),
+    "means": ("SELECT k, avg(v) AS a FROM t GROUP BY k",) * 2,
+    "fewer": (
+        "SELECT k, avg(v) AS a FROM t GROUP BY k",
+        "SELECT k, avg(v) AS a FROM t WHERE v > 9 GROUP BY k",
+    ),
+    "most": ("SELECT k, max(v) AS m FROM t GROUP BY k", "SELECT k, min(v) AS m FROM t GROUP BY k"),
+    "ranked": (
+        "SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY v) AS n FROM t",
+        "SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY v DESC) AS n FROM t",
+    ),
+    "top": (
+        "SELECT k, v FROM t ORDER BY v DESC LIMIT 5",
+        "SELECT k, v FROM t ORDER BY v LIMIT 7",
+    ),
+    "joined": (
+        "SELECT t.k, v, n FROM t JOIN u ON t.k = u.k",
+        "SELECT t.k, v, n FROM t LEFT JOIN u ON t.k = u.k AND u.n > 2",
+    ),
+    "outer": (
+        "WITH s AS (SELECT k, sum(v) AS s FROM t GROUP BY k) SELECT k, s FROM u LEFT JOIN s USING (k)",
+        "WITH s AS (SELECT k, sum(v) AS s FROM t GROUP BY k) SELECT k, s FROM u JOIN s USING (k)",
+    ),
+    "met": (
+        "SELECT k, v FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.k = t.k)",
+        "SELECT k, v FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.k AND n > 3)",
+    ),
+    "distinct": ("SELECT DISTINCT k FROM t", "SELECT DISTINCT k FROM u"),
+    "text": (
+        "SELECT k, max(v) OVER () AS m FROM t",
+        "SELECT k, max(v) OVER (PARTITION BY k) AS m FROM t",
+    ),
+    "back": (
+        "SELECT k, max(v) OVER (PARTITION BY k) AS m FROM t",
+        "SELECT k, max(v) OVER () AS m FROM t",
+    ),
+    "lists": (f"{LISTS} GROUP BY k", f"{LISTS} WHERE v % 2 = 0 GROUP BY k"),
+    "doubles": (
+        "SELECT k, sum(CAST(v AS DOUBLE)) AS d FROM t GROUP BY k",
+        "SELECT k, sum(CAST(v AS DOUBLE) + 1) AS d FROM t GROUP BY k",
+    ),
+}
+
+
+def test_texts_of_all_shapes_take_each_others_place(filled: Lab) -> None:
+    lab = filled
+    lab.source("u", "k STRING, n INT", *[(f"k{i}", i) for i in range(1, 8)])
+    for name, (text, _) in PAIRS.items():
+        lab.view(name, text, policy="auto")
+    lab.refresh()
+    lab.land("t", insert=[("k1", 500), ("k7", 3)], delete=[("k2", 2)])
+    lab.refresh()
+    before = {name: lab.bag(name) for name in PAIRS}
+    for name, (_, text) in PAIRS.items():
+        lab.ws.replace_view(lab.spark, name, text, policy="auto")
+        assert lab.bag(name) == before[name]
+    lab.land("t", insert=[("k3", 11)], delete=[("k1", 500)])
+    report = lab.step(means="incremental")
+    kept = {name for name, view in report.views.items() if "STATES_KEPT" in view.reasons}
+    assert {"sums", "outer", "ranked"} <= kept
+    lab.land("t", insert=[("k4", 12), ("k8", 1)], delete=[("k3", 11)])
+    lab.land("u", update=[(("k1", 1), ("k1", 9))], insert=[("k8", 5)])
+    lab.step(sums="incremental")
+    for name in PAIRS:
+        assert lab.bag(name, run=2) == before[name]
+        for since, until in ((1, 2), (2, 3), (1, 3), (3, 4), (1, 4)):
+            led(lab, name, since, until)
