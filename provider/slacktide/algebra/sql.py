@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import assert_never
 
 from slacktide.algebra import relation as r
@@ -83,6 +84,9 @@ def scalar_sql(
     return write(scalar)
 
 
+_ORDERED_MODES = MappingProxyType({"mode least": "", "mode greatest": " DESC"})
+
+
 def aggregate_sql(
     call: s.AggregateCall, name: Namer = column_name, subquery: Subqueries = _no_subqueries
 ) -> str:
@@ -92,6 +96,8 @@ def aggregate_sql(
     listed = ", ".join(arguments) if arguments or call.function != "count" else "*"
     where = f" FILTER (WHERE {scalar_sql(call.filter, name, subquery)})" if call.filter else ""
     function, nulls = call.function, ""
+    if function in _ORDERED_MODES:
+        return f"mode() WITHIN GROUP (ORDER BY {listed}{_ORDERED_MODES[function]}){where}"
     if function.endswith(" ignore nulls"):
         function, nulls = function.removesuffix(" ignore nulls"), " IGNORE NULLS"
     return f"{function}({distinct}{listed}){where}{nulls}"

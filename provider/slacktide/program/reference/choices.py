@@ -52,14 +52,18 @@ def _listed(_type: DataType, inputs: Sequence[Row]) -> str | None:
     return (delimiter or "").join(to_text(values[0]) for values in present)
 
 
-def _mode(_type: DataType, inputs: Sequence[Row]) -> Any:
-    """The most frequent value; the least of these, where Spark takes any unless told otherwise."""
-    counts: dict[object, list[Any]] = {}
-    for values in inputs:
-        counts.setdefault(group_keys(values[:1]), []).append(values[0])
-    most = max(map(len, counts.values()), default=0)
-    modes = _sorted(values[0] for values in counts.values() if len(values) == most)
-    return modes[0] if modes else None
+def _mode(place: int) -> Function:
+    """The most frequent value; of several the first or last one in order."""
+
+    def chosen(_type: DataType, inputs: Sequence[Row]) -> Any:
+        counts: dict[object, list[Any]] = {}
+        for values in inputs:
+            counts.setdefault(group_keys(values[:1]), []).append(values[0])
+        most = max(map(len, counts.values()), default=0)
+        modes = _sorted(values[0] for values in counts.values() if len(values) == most)
+        return modes[place] if modes else None
+
+    return chosen
 
 
 def _sorted(values: Any) -> list[Any]:
@@ -102,7 +106,9 @@ STRICT: Final[Mapping[str, Function]] = {
     "array_agg": _collect,
     "collect_list": _collect,
     "collect_set": _collect_set,
-    "mode": _mode,
+    "mode": _mode(0),  # any of them, to Spark
+    "mode least": _mode(0),
+    "mode greatest": _mode(-1),
     "median": _percentile,
     "percentile": _percentile,
     "percentile_cont": _percentile,

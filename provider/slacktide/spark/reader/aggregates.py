@@ -122,6 +122,9 @@ def _function(reader: Expressions, tree: Tree, scope: Scope) -> s.Call:
         child = reader.read(fields["child"], scope)
         error = s.Literal(f"{fields['relativeSD']}D", "DOUBLE", nullable=False)
         return s.Call("approx_count_distinct", (child, error), tree["t"], tree["n"])
+    if kind == "Mode" and fields["reverseOpt"] is not None:
+        name = "mode least" if fields["reverseOpt"] else "mode greatest"
+        return s.Call(name, (reader.read(fields["child"], scope),), tree["t"], tree["n"])
     known = _KNOWN.get(kind)
     if known is not None:
         return reader.call(tree, scope, known)
