@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import Clock, isoformat, system_clock
@@ -52,6 +51,7 @@ class Workspace:
         self._prices = prices
         self._catalogue = Catalogue(store, storage_options)
         self._intake = Intake(store, clock, storage_options)
+        self._refresh = partial(Refresh, store, clock=clock, storage_options=storage_options)
 
     @classmethod
     def create(
@@ -67,10 +67,9 @@ class Workspace:
         Raises:
             WorkspaceExistsError: there is one.
         """
-        unknown = sorted(set(settings) - {"state_budget"})
-        if unknown:
+        for unknown in sorted(set(settings) - {"state_budget"}):
             raise InvalidSettingError(
-                f"a workspace has no setting {unknown[0]!r}", hint="the one setting is state_budget"
+                f"a workspace has no setting {unknown!r}", hint="the one setting is state_budget"
             )
         store = Store.create(root, settings=settings, options=storage_options, clock=clock)
         return cls(store, clock, storage_options)
@@ -212,11 +211,14 @@ class Workspace:
         declared = declare(self._catalogue, self._store.world(), declarations or {})
         known = self._store.world()
         self.discover()
-        instant = isoformat(now or event or self._clock())
-        planner = partial(make_plan, now=instant, views=views, prices=self._prices)
-        notices = (*declared.notices, *self._intake.extra_since(known))
-        plan = planner(
-            self._store.world(), register=declared.register, alter=declared.alter, notices=notices
+        plan = make_plan(
+            self._store.world(),
+            now=isoformat(now or event or self._clock()),
+            views=views,
+            register=declared.register,
+            alter=declared.alter,
+            notices=(*declared.notices, *self._intake.extra_since(known)),
+            prices=self._prices,
         )
         self._store.put_plan(plan.plan_id, plan.to_dict())
         return plan
@@ -240,14 +242,7 @@ class Workspace:
             return done
         chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
         apply_declared(self._catalogue, self._store, spark, chosen)
-        refresh = Refresh(
-            self._store,
-            spark,
-            clock=self._clock,
-            attempt=random_token(),
-            storage_options=self._options,
-        )
-        return refresh.run(chosen)
+        return self._refresh(spark, attempt=random_token()).run(chosen)
 
     def stored_plan(self, plan_id: str) -> Plan:
         """A plan by its id.
