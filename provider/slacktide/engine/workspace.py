@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import Clock, isoformat, system_clock
@@ -68,9 +69,8 @@ class Workspace:
             WorkspaceExistsError: there is one.
         """
         for unknown in sorted(set(settings) - {"state_budget"}):
-            raise InvalidSettingError(
-                f"a workspace has no setting {unknown!r}", hint="the one setting is state_budget"
-            )
+            fact = f"a workspace has no setting {unknown!r}"
+            raise InvalidSettingError(fact, hint="the one setting is state_budget")
         store = Store.create(root, settings=settings, options=storage_options, clock=clock)
         return cls(store, clock, storage_options)
 
@@ -88,8 +88,7 @@ class Workspace:
             WorkspaceMissingError: there is none.
             NewerFormatError: it was written by a newer version.
         """
-        store = Store.open(root, options=storage_options, clock=clock)
-        return cls(store, clock, storage_options)
+        return cls(Store.open(root, options=storage_options, clock=clock), clock, storage_options)
 
     @property
     def root(self) -> str:
