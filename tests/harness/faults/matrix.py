@@ -16,6 +16,7 @@ from slacktide.engine.reports import Report
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import SlacktideError, UnknownObjectError
 from slacktide.store.garbage import GRACE
+from slacktide.store.record import Chain
 from tests.harness.faults.kinds import Kind
 from tests.harness.faults.points import Point, Points, counted, points
 from tests.harness.lab import Lab, bag, canonical
@@ -199,16 +200,20 @@ class Bench:
         return Counter({row: count for row, count in signed.items() if count})
 
     def _stored(self) -> dict[str, Counter[Any]]:
-        """The rows in the files of every state and mirror."""
-        found: dict[str, Counter[Any]] = {}
-        for chain in self._shop.world().chains.values():
-            if chain.id.startswith(("states/", "sources/")):
-                tables = [
-                    pq.read_table(self._shop.root / file.path, partitioning=None)
-                    for segment in segments(chain)
-                    for file in segment.files
-                ]
-                found[chain.id] = bag(
-                    row for t in tables for row in zip(*t.to_pydict().values(), strict=True)
-                )
-        return found
+        """The rows of every state and mirror, whatever pieces they lie in."""
+        return {
+            chain.id: self._sum(chain)
+            for chain in self._shop.world().chains.values()
+            if chain.id.startswith(("states/", "sources/"))
+        }
+
+    def _sum(self, chain: Chain) -> Counter[Any]:
+        found: Counter[Any] = Counter()
+        for segment in segments(chain):
+            for file in segment.files:
+                columns = pq.read_table(self._shop.root / file.path, partitioning=None).to_pydict()
+                counts = columns.pop("__m", None)
+                rows = [*zip(*columns.values(), strict=True)]
+                for row, count in zip(rows, counts or [1] * len(rows), strict=True):
+                    found[tuple(map(canonical, row))] += count
+        return Counter({row: count for row, count in found.items() if count})
