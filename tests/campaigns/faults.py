@@ -41,7 +41,8 @@ def main() -> int:
             found["kinds"][name] = played = play(spark, name)
             sys.stdout.write(f"{name}: {len(played)} points, {_wrong(played)} wrong\n")
             sys.stdout.flush()
-        found["summary"] = summary(found["kinds"])
+        done = {kind: found["kinds"][kind] for kind in KINDS if kind in found["kinds"]}
+        found |= {"kinds": done, "summary": summary(done)}
         arguments.out.write_text(json.dumps(found, indent=1) + "\n")
     return 1 if any(_wrong(played) for played in found["kinds"].values()) else 0
 

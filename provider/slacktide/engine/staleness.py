@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from slacktide.common.reasons import Reason
+from slacktide.common.tree import of_type
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import is_mirror_due, make_plan, state_versions
 from slacktide.optimizer.api import missing_state
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.program.operator import ReadSnapshot
 from slacktide.store.world import World
 
 
@@ -35,7 +37,11 @@ def stale(world: World, plan: Plan) -> str:
         record = world.views.get(view.view)
         if record is None or record.token != view.token:
             return f"view {view.view}"
-        moved = _moved_source(world, view.end) or _moved_state(world, view)
+        moved = (
+            _moved_source(world, view.end)
+            or _moved_state(world, view)
+            or _lost_mirror(world, view, plan.mirrors)
+        )
         if moved:
             return moved
     return ""
@@ -55,6 +61,17 @@ def _moved_state(world: World, view: ViewPlan) -> str:
     if view.program is None:
         return ""
     return missing_state(view.program, view.start, state_versions(world))
+
+
+def _lost_mirror(world: World, view: ViewPlan, mirrors: Mapping[str, int]) -> str:
+    """Name a mirror that the plan counts on and that an attempt which was killed found damaged."""
+    if view.program is None or view.method != "incremental":
+        return ""
+    for name in sorted({read.source for read in of_type(view.program, ReadSnapshot)}):
+        is_feed = world.sources[name].kind == "change-feed"
+        if is_feed and name not in mirrors and f"sources/{name}" not in world.chains:
+            return f"sources/{name}, which is gone"
+    return ""
 
 
 def again(world: World, plan: Plan, moved: str) -> Plan:

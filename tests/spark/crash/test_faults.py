@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
-SLICE = ("aggregate", "rebuilt state", "written by Spark", "another view fails")
+SLICE = ("aggregate", "rebuilt mirror", "written by Spark", "another view fails")
 EVERY = 5
 
 
