@@ -93,7 +93,9 @@ class Catalogue:
             updates: list[u.Update] = [u.AlterSource(name, wide.arguments, wide.schema)]
             updates += self._mirror_without(world, source, wide.schema)
             found = altered_source(spark, world, altered, updates)
+            mirror = world.chains.get(f"sources/{name}")
             ground: list[q.Requirement] = [
+                q.ChainIs(f"sources/{name}", None if mirror is None else mirror.token),
                 q.DefinedBy("source", name, source.defined),
                 q.SourceIs(name, source.epoch),
                 q.SourceArrivals(name, source.version),

@@ -30,6 +30,8 @@ def requirements(
         source = world.sources[name]
         needed.append(q.SourceIs(name, source.epoch))
         needed.append(q.SkippedAre(name, tuple(sorted(source.skipped))))
+    # A mirror that lacks a column which its source has gained since would lack it for good.
+    needed += [q.DefinedBy("source", name, world.sources[name].defined) for name in sorted(mirrors)]
     for work in works:
         if work.record is None:
             needed.append(q.NameFree("view", work.name))

@@ -33,6 +33,7 @@ from slacktide.errors import (
     UnknownObjectError,
 )
 from slacktide.optimizer.api import plan_text, snapshot_sources, state_sources
+from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.mirror import feed_step, mirror_program
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Program
@@ -58,6 +59,8 @@ class Refresh:
         spark: the session that works.
         clock: for the times of the report.
         attempt: names this attempt; its directories are its own.
+        prices: what a plan that is made again reckons with.
+        storage_options: for the object store of the sources.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class Refresh:
         *,
         clock: Clock,
         attempt: str,
+        prices: Prices,
         storage_options: Mapping[str, Any] | None = None,
     ) -> None:
         self._store = store
@@ -74,6 +78,7 @@ class Refresh:
         self._clock = clock
         self._attempt = attempt
         self._options = storage_options
+        self._prices = prices
 
     def run(self, plan: Plan) -> Report:
         """Execute a plan; one that was committed before is not executed again.
@@ -90,7 +95,7 @@ class Refresh:
             return done
         moved = stale(world, plan)
         if moved:
-            plan = again(world, plan, moved)
+            plan = again(world, plan, moved, self._prices)
         if plan.is_empty:
             return self._report(world, plan, [], None, started, {})
         while True:
@@ -109,7 +114,7 @@ class Refresh:
             raise damage
         self._store.commit([u.DropChain(chain.id)], [q.ChainIs(chain.id, chain.token)])
         world = self._store.world()
-        return world, again(world, plan, f"{chain.id}, of which a file is damaged")
+        return world, again(world, plan, f"{chain.id}, of which a file is damaged", self._prices)
 
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor

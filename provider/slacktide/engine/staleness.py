@@ -10,6 +10,7 @@ from slacktide.common.tree import of_type
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import is_mirror_due, make_plan, state_versions
 from slacktide.optimizer.api import missing_state
+from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import ReadSnapshot
 from slacktide.store.world import World
@@ -74,10 +75,10 @@ def _lost_mirror(world: World, view: ViewPlan, mirrors: Mapping[str, int]) -> st
     return ""
 
 
-def again(world: World, plan: Plan, moved: str) -> Plan:
+def again(world: World, plan: Plan, moved: str, prices: Prices) -> Plan:
     """Make a plan again under its own id, so that a retry of it still finds its run."""
     names = [view.view for view in plan.views if view.view in world.views]
-    fresh = make_plan(world, now=plan.now, views=names, register=plan.register)
+    fresh = make_plan(world, now=plan.now, views=names, register=plan.register, prices=prices)
     reason = Reason("STALE_PLAN", moved)
     views = tuple(replace(view, reasons=(*view.reasons, reason)) for view in fresh.views)
     return replace(fresh, views=views, notices=plan.notices, identity=plan.plan_id)

@@ -52,7 +52,9 @@ class Workspace:
         self._prices = prices
         self._catalogue = Catalogue(store, storage_options)
         self._intake = Intake(store, clock, storage_options)
-        self._refresh = partial(Refresh, store, clock=clock, storage_options=storage_options)
+        self._refresh = partial(
+            Refresh, store, clock=clock, prices=prices, storage_options=storage_options
+        )
 
     @classmethod
     def create(
@@ -229,13 +231,9 @@ class Workspace:
         *,
         views: Sequence[str] | None = None,
     ) -> Report:
-        """Execute a plan, or plan and execute.
-
-        A plan that was committed is not executed again; its report is returned.
-        """
+        """Execute a plan, or plan and execute; of a committed plan the report is given again."""
         if plan is None:
             plan = self.plan(views)
-        # A plan that was committed long ago may have been collected since.
         done = self.report(plan if isinstance(plan, str) else plan.plan_id)
         if done is not None:
             return done
