@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +59,9 @@ def test_refreshes_stay_as_cheap_after_two_hundred_small_runs() -> None:
     assert max(run["pieces"] for run in compacted) <= 40
 
 
-def test_the_queries_of_tpcds_that_were_run_held() -> None:
+def test_the_queries_of_tpcds_that_were_run_held_at_full_length() -> None:
     campaign = found("tpcds_views")
-    assert {"seed", "duckdb", "python", "spark"} <= set(campaign)
+    assert {"seed", "python", "spark"} <= set(campaign)
     runs: dict[str, list[dict[str, Any]]] = {}
     for group in campaign["groups"]:
         assert group["refused"] == {}
@@ -71,22 +70,8 @@ def test_the_queries_of_tpcds_that_were_run_held() -> None:
         for step in group["steps"]:
             for text, view in step["views"].items():
                 runs.setdefault(text, []).append(view)
-    queries = {re.sub("[ab]$", "", text) for text in runs}
-    page = (CAMPAIGNS.parents[1] / "provider/docs/tpcds.md").read_text(encoding="utf-8")
-    assert f"as far as {len(queries)} of the 99 queries" in page
-
-    def share(texts: set[str]) -> float:
-        """The share of queries that is left, as both texts of a query must hold."""
-        return len(queries - {re.sub("[ab]$", "", text) for text in texts}) / len(queries)
-
-    full = {text for text, seen in runs.items() if {"full", "failed"} & {v["method"] for v in seen}}
-    still = {
-        text
-        for text, seen in runs.items()
-        if 2 * sum(view["changed"] for view in seen) < len(seen)
-        or any(view["empty"] for view in seen)
-    }
-    assert all(view["equal"] for seen in runs.values() for view in seen)
-    assert share(full) >= 0.86
-    assert share(still) >= 0.91
-    assert all(v["reasons"] for text in full for v in runs[text] if v["method"] == "full")
+    assert len(runs) >= 45
+    for text, seen in runs.items():
+        assert all(view["equal"] and not view["empty"] for view in seen), text
+        assert not {"full", "failed"} & {view["method"] for view in seen}, text
+        assert 2 * sum(view["changed"] for view in seen) >= len(seen), text
