@@ -195,7 +195,7 @@ class _TaskRun:
             raise DamagedFileError(
                 f"chain {step.chain}: {read} rows were read where {rows} were written",
                 chain=step.chain,
-                hint="restore its files, or make the answer anew with 'slacktide view replace'",
+                hint="restore its files, or drop the view and add it again: its readers begin anew",
             )
 
     def _write(
