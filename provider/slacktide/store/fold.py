@@ -354,7 +354,7 @@ def _advance(draft: _Draft, number: int, update: u.AdvanceView) -> None:
         view,
         versions=update.versions,
         run=update.run,
-        since=update.run if view.since is None else view.since,
+        since=update.run if view.since is None and view.run is None else view.since,
         token=number,
     )
 
