@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TIERS = ("unit", "spark", "s3", "airflow", "ui")
-SECONDS = {"spark": 300, "s3": 300, "airflow": 600, "ui": 600}
+SECONDS = {"spark": 300, "s3": 600, "airflow": 600, "ui": 600}
 
 hypothesis.settings.register_profile(
     "fast", max_examples=50, deadline=None, derandomize="CI" in os.environ
