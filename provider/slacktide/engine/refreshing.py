@@ -114,7 +114,7 @@ class Refresh:
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor
 
-        new = register(self._spark, world, plan)
+        new = register(self._spark, self._store, world, plan, self._options)
         refused = new.refused
         works = [self._known(world, view) for view in plan.views] + new.works
         mirrors = {**_new_mirrors(world, works), **still_due(world, plan.mirrors)}

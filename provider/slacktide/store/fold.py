@@ -223,8 +223,17 @@ def _drop_function(draft: _Draft, _: int, update: u.DropFunction) -> None:
     del draft.functions[update.name]
 
 
+def _sink_free(draft: _Draft, view: _Stated) -> None:
+    """Two views never publish to one place, whoever adds the other one meanwhile."""
+    sink = view.settings.get("sink")
+    for other in draft.views.values():
+        if sink is not None and other.name != view.name and other.settings.get("sink") == sink:
+            raise InvariantError(f"an update gives view {view.name} the sink of view {other.name}")
+
+
 def _add_view(draft: _Draft, number: int, update: u.AddView) -> None:
     _free("view", update.name, draft.seen().relation(update.name))
+    _sink_free(draft, update)
     _readable(draft, update)
     draft.views[update.name] = _view(number, update)
 
@@ -232,6 +241,7 @@ def _add_view(draft: _Draft, number: int, update: u.AddView) -> None:
 def _replace_view(draft: _Draft, number: int, update: u.ReplaceView) -> None:
     old = _known(draft.views, "view", update.name)
     _readable(draft, update)
+    _sink_free(draft, update)
     draft.views[old.name] = replace(
         _view(number, update),
         paused=bool(update.settings.get("paused", old.paused)),
@@ -242,6 +252,7 @@ def _replace_view(draft: _Draft, number: int, update: u.ReplaceView) -> None:
 def _restate_view(draft: _Draft, number: int, update: u.RestateView) -> None:
     old = _known(draft.views, "view", update.name)
     _readable(draft, update)
+    _sink_free(draft, update)
     draft.views[old.name] = replace(
         _view(number, update),
         paused=bool(update.settings.get("paused", old.paused)),

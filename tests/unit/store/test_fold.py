@@ -64,6 +64,17 @@ def test_source() -> None:
     assert not s.apply(world, 3, s.HoldSource("orders", held=False)).sources["orders"].held
 
 
+def test_two_views_have_no_sink_in_common() -> None:
+    sink = {"sink": {"parquet": "/out"}}
+    world = after([s.AddView("a", "SELECT 1", sink, {}, {})])
+    with pytest.raises(InvariantError, match="gives view b the sink of view a"):
+        s.apply(world, 2, s.AddView("b", "SELECT 1", sink, {}, {}))
+    with_b = s.apply(world, 2, s.AddView("b", "SELECT 1", {}, {}, {}))
+    with pytest.raises(InvariantError, match="gives view b the sink of view a"):
+        s.apply(with_b, 3, s.ReplaceView("b", "SELECT 1", sink, {}, {}))
+    assert s.apply(with_b, 3, s.ReplaceView("a", "SELECT 2", sink, {}, {})).views["a"].sql
+
+
 @pytest.mark.parametrize("version", [0, 2])
 def test_skips_only_what_has_come(version: int) -> None:
     world = after([ORDERS], [s.AcceptArrivals("orders", [arrival("a")])])
