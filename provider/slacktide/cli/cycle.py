@@ -162,6 +162,8 @@ def read_plan(given: str) -> Plan | str:
 
 def show_report(report: Mapping[str, Any]) -> None:
     """Print what a run did."""
+    for source, rows in sorted(report["quarantined"].items()):
+        say(f"source {source}: {rows} rows do not fit its schema and are in quarantine")
     show_sinks(report["sinks"])
     if report["run"] is None:
         say("nothing to do: every answer is up to date")

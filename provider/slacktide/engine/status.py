@@ -27,7 +27,8 @@ class Status:
         root: its address.
         sources: by name: kind, path, version, rows and bytes accepted, files that landed and are not
             accepted yet, whether it is held, versions left out, the version up to which landed files
-            may be removed, columns that nobody declared, and the schema that would take these in.
+            may be removed, columns that nobody declared, the schema that would take these in, and
+            where rows are kept that do not fit its schema, and how many.
         views: by name: the sources that it reads, versions, run, when the answer was made, arrivals that it lacks, method and
             reasons of the last run, what that run read and what full would have read, state bytes,
             why it is not incremental, whether the answer is still that of a former text, and of its
@@ -142,6 +143,10 @@ def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
         "complete": list(source.complete),
         "extra": [dict(column) for column in source.extra],
         "wide": wide_ddl(source) if source.extra else None,
+        "quarantine": source.arguments.get("quarantine"),
+        "quarantined": sum(
+            rows for at, rows in source.quarantined.items() if int(at) not in source.skipped
+        ),
         # A view that lags behind the mirror reads from the files what the mirror no longer tells.
         "removable": max((v for v in told if v <= consumed), default=0),
     }

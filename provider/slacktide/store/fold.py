@@ -171,6 +171,20 @@ def _was_taken_in(draft: _Draft, source: str, version: int) -> bool:
     return any((vector or {}).get(source, 0) >= version for vector in vectors)
 
 
+def _examine(draft: _Draft, _: int, update: u.ExamineArrivals) -> None:
+    source = _known(draft.sources, "source", update.source)
+    if update.until > source.version:
+        raise InvariantError(
+            f"an update examines version {update.until} of source {source.name}, "
+            f"which has {source.version}"
+        )
+    draft.sources[source.name] = replace(
+        source,
+        examined=max(source.examined, update.until),
+        quarantined={**source.quarantined, **update.rows},
+    )
+
+
 def _hold(draft: _Draft, _: int, update: u.HoldSource) -> None:
     source = _known(draft.sources, "source", update.source)
     draft.sources[source.name] = replace(source, held=update.held)
@@ -397,6 +411,7 @@ STEPS: Final[Mapping[type, Callable[[_Draft, int, Any], None]]] = MappingProxyTy
         u.NoteColumns: _note,
         u.AlterSource: _alter_source,
         u.SkipArrival: _skip,
+        u.ExamineArrivals: _examine,
         u.HoldSource: _hold,
         u.MarkComplete: _complete,
         u.ResetSource: _reset,

@@ -97,13 +97,13 @@ def test_views_are_replaced_paused_and_dropped(shop: Program) -> None:
     assert shop("read", "v").code == 2
 
 
-def test_an_answer_is_published(
+def test_an_answer_is_published_and_rows_are_kept_apart(
     shop: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "lines").mkdir()
-    (tmp_path / "lines" / "a.csv").write_text("1\n", encoding="utf-8")
+    (tmp_path / "lines" / "a.csv").write_text("1\nx\n", encoding="utf-8")
     form = ("--kind", "files", "--format", "csv", "--schema", "id INT")
-    place = ("--path", str(tmp_path / "lines"))
+    place = ("--path", str(tmp_path / "lines"), "--quarantine", str(tmp_path / "bad"))
     assert shop("source", "add", "lines", *form, *place).code == 0
     monkeypatch.chdir(tmp_path)
     added = shop("view", "add", "ids", "--sql", "SELECT id FROM lines", "--sink", "out")
@@ -113,9 +113,11 @@ def test_an_answer_is_published(
     ran = shop("refresh")
     assert ran.code == 0
     assert f"view ids is published to {out}" in ran.out
+    assert "source lines: 1 rows do not fit its schema and are in quarantine" in ran.out
     assert pq.read_table(out).to_pylist() == [{"id": 1}]
     shown = shop("status").out
     assert f"view ids is published to {out}: run 1" in shown
+    assert f"1 rows in quarantine at {tmp_path / 'bad'}" in shown
     out.unlink()
     out.write_text("mine", encoding="utf-8")
     (tmp_path / "lines" / "b.csv").write_text("2\n", encoding="utf-8")
