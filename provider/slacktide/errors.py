@@ -7,6 +7,7 @@
     │   ├── InvalidNameError         a name that no object may have
     │   ├── InvalidSettingError      a setting, argument or variable has no such value
     │   ├── QueryError               the text of a view does not parse or resolve
+    │   ├── SinkError                an answer cannot be published where it should be
     │   ├── SetupError               Java, Spark, an extra or a connection is missing
     │   ├── SourceError              a source's files cannot be read as declared
     │   │   └── ArrivalChangedError  a file changed after it was accepted
@@ -97,6 +98,12 @@ class SetupError(UserError):
     """Java, Spark, an extra or a connection is missing."""
 
     code = "SETUP"
+
+
+class SinkError(UserError):
+    """An answer cannot be published where the setting ``sink`` says."""
+
+    code = "SINK"
 
 
 class SourceError(UserError):

@@ -207,6 +207,7 @@ class RandomHistory:
         choices += [s.ResetSource(name), s.DropSource(name)] if dice.random() < 0.3 else []
         version = world.sources[name].version
         choices += [s.SkipArrival(name, dice.randint(1, version))] if version else []
+        choices += [s.ExamineArrivals(name, version, {"1": 2})] if version else []
         return [dice.choice(choices)]
 
     def _of_view(self, world: s.World) -> list[s.Update]:

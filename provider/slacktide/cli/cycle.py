@@ -162,6 +162,9 @@ def read_plan(given: str) -> Plan | str:
 
 def show_report(report: Mapping[str, Any]) -> None:
     """Print what a run did."""
+    for source, rows in sorted(report["quarantined"].items()):
+        say(f"source {source}: {rows} rows do not fit its schema and are in quarantine")
+    show_sinks(report["sinks"])
     if report["run"] is None:
         say("nothing to do: every answer is up to date")
         return
@@ -198,14 +201,22 @@ def _merged(done: Mapping[str, Any]) -> str:
     )
 
 
+def show_sinks(sinks: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print what was published after a run, and what could not be."""
+    for name, sink in sorted(sinks.items()):
+        failure = sink["error"]
+        say(_failure(failure) if failure else f"view {name} is published to {sink['path']}")
+
+
 def _failure(error: Mapping[str, str]) -> str:
     hint = f" ({error['hint']})" if error.get("hint") else ""
     return f"{error['message']}{hint}"
 
 
 def exit_code(report: Mapping[str, Any]) -> int:
-    """Give the exit code of a report: that of the gravest error among its views."""
-    codes = {_exit_of(view["error"]["code"]) for view in report["views"].values() if view["error"]}
+    """Give the exit code of a report: that of the gravest error among its views and sinks."""
+    told = [*report["views"].values(), *report["sinks"].values()]
+    codes = {_exit_of(one["error"]["code"]) for one in told if one["error"]}
     for code in (InvariantError.exit_code, UserError.exit_code):
         if code in codes:
             return code

@@ -197,4 +197,6 @@ def gc(
     if as_json:
         emit(removed)
     else:
-        say(f"{removed['files']} files removed, {bytes_text(removed['bytes'])}")
+        old = removed["editions"]
+        beside = f", with {old} old editions of sinks" if old else ""
+        say(f"{removed['files']} files removed, {bytes_text(removed['bytes'])}{beside}")

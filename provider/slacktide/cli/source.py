@@ -50,6 +50,10 @@ def add(
     max_backlog: Annotated[
         str | None, typer.Option(metavar="N|BYTES", help="The most that one run takes.")
     ] = None,
+    quarantine: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Keep rows of csv and json there that do not fit."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Add a source; its first files are read to learn, or to check, its columns."""
@@ -63,6 +67,7 @@ def add(
         "append_only": append_only,
         "settle": settle,
         "max_backlog": _number_or_text(max_backlog),
+        "quarantine": quarantine,
     }
     given = {argument: value for argument, value in arguments.items() if value}
     source = opened(context).add_source(name, kind=kind, **given)
@@ -115,6 +120,8 @@ def _marks(entry: dict[str, Any]) -> str:
         marks.append(f"skipped {', '.join(map(str, entry['skipped']))}")
     if entry["extra"]:
         marks.append("ignores " + ", ".join(f"{c['name']} {c['type']}" for c in entry["extra"]))
+    if entry["quarantined"]:
+        marks.append(f"{entry['quarantined']} rows in quarantine at {entry['quarantine']}")
     if entry["complete"]:
         marks.append(f"complete to {entry['complete'][-1]}")
     return "; ".join(marks)

@@ -4,7 +4,8 @@
 
 The line is the report of the run, or ``{"error": {"code", "message", "hint"}}``. Exit codes: 0 the
 plan is committed (now or earlier; views that failed while others went on are in the report), 1 a
-defect of ours, 2 the user must change something, 3 a retry may help. Credentials of the object store
+defect of ours, 2 the user must change something, 3 a retry may help. Where an answer was committed and
+could not be published to its sink, both lines are printed, and the code is that of the error. Credentials of the object store
 come from the environment.
 """
 
@@ -37,7 +38,17 @@ def main(arguments: Sequence[str]) -> int:
         traceback.print_exc()
         return _failed(InvariantError(f"{type(error).__name__}: {error}"))
     print_line(report)
-    return 0
+    return _unpublished(report)
+
+
+def _unpublished(report: dict[str, Any]) -> int:
+    """Print why an answer was not published, where one was not, and give the exit code."""
+    from slacktide.cli.cycle import exit_code
+
+    failures = [sink["error"] for sink in report["sinks"].values() if sink["error"]]
+    if failures:
+        print_line({"error": failures[0]})
+    return exit_code({"views": {}, "sinks": report["sinks"]})
 
 
 def execute(root: str, plan_id: str) -> dict[str, Any]:

@@ -29,6 +29,10 @@ Setting = Annotated[
         "--set", metavar="NAME=VALUE", help="Another setting, JSON where it is one; repeatable."
     ),
 ]
+Sink = Annotated[
+    str | None,
+    typer.Option(metavar="PATH", help="Publish the answer there, as a directory of Parquet files."),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the verdict and write nothing.")]
 
 
@@ -45,6 +49,7 @@ def add(
     sql: Sql = None,
     file: File = None,
     policy: Policy = None,
+    sink: Sink = None,
     setting: Setting = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
@@ -53,7 +58,7 @@ def add(
 
     Without --sql and --file the query is read from standard input.
     """
-    _put(context, name, (sql, file), _settings(policy, setting), (False, dry_run, as_json))
+    _put(context, name, (sql, file), _settings(policy, sink, setting), (False, dry_run, as_json))
 
 
 @views.command("replace")
@@ -64,6 +69,7 @@ def replace(
     sql: Sql = None,
     file: File = None,
     policy: Policy = None,
+    sink: Sink = None,
     setting: Setting = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
@@ -72,7 +78,7 @@ def replace(
 
     Its last answer stays until the next refresh. A query that means the same keeps it.
     """
-    _put(context, name, (sql, file), _settings(policy, setting), (True, dry_run, as_json))
+    _put(context, name, (sql, file), _settings(policy, sink, setting), (True, dry_run, as_json))
 
 
 def _put(
@@ -151,8 +157,10 @@ def _file_text(file: str) -> str:
         ) from error
 
 
-def _settings(policy: str | None, given: list[str] | None) -> dict[str, Any]:
+def _settings(policy: str | None, sink: str | None, given: list[str] | None) -> dict[str, Any]:
     settings: dict[str, Any] = {} if policy is None else {"policy": policy}
+    if sink is not None:
+        settings["sink"] = {"parquet": sink}
     for text in given or ():
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
@@ -196,6 +204,16 @@ def show_views(found: dict[str, dict[str, Any]]) -> None:
         for name, entry in sorted(found.items())
     ]
     show_table(("view", "is", "kept", "run", "behind", "why"), rows, firm={"is", "kept"})
+    for name, entry in sorted(found.items()):
+        if entry["sink"] is not None:
+            say(f"view {name} is published to {entry['sink']['path']}: {_sink(entry['sink'])}")
+
+
+def _sink(sink: dict[str, Any]) -> str:
+    if sink["error"] is not None:
+        return f"{sink['error']['message']} ({sink['error']['hint']})"
+    seen = "nothing yet" if sink["run"] is None else f"run {sink['run']}"
+    return f"{seen}, behind until the next refresh" if sink["behind"] else seen
 
 
 def _state(entry: dict[str, Any]) -> str:

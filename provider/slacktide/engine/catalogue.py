@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from slacktide.algebra.view import ReadView
 from slacktide.common.names import check_name
 from slacktide.engine.definitions import (
     ViewDraft,
@@ -14,13 +15,21 @@ from slacktide.engine.definitions import (
     refuse_if_called,
     refuse_if_read,
 )
+from slacktide.engine.places import check_apart, sink_path
 from slacktide.engine.redefining import (
     Redefinition,
     altered_source,
     forget_states,
     replaced_view,
 )
-from slacktide.engine.sources import check_pins, check_source, seen_before, widened
+from slacktide.engine.sink_setting import check_sink_of
+from slacktide.engine.sources import (
+    check_arguments,
+    check_pins,
+    check_source,
+    seen_before,
+    widened,
+)
 from slacktide.errors import (
     CommitConflictError,
     FunctionError,
@@ -52,16 +61,35 @@ class Catalogue:
         world = self._store.world()
         check_name("source", name)
         _free(world, name)
+        self._check_places(name, check_arguments(kind, arguments), world)
         found = check_source(name, kind, arguments, storage_options=self._options)
         update = u.AddSource(name, kind, found.arguments, found.schema)
         self._store.commit([update], [q.NameFree("source", name)])
         return self._store.world().sources[name]
 
+    def _check_places(self, name: str, arguments: Mapping[str, Any], world: World) -> None:
+        """Nothing that we write may land in a source; sources may share their files."""
+        for view in world.views.values():
+            sink = sink_path(view.settings)
+            if sink is not None:
+                besides = {f"source {name}": arguments["path"]}
+                check_apart(
+                    f"the sink of view {view.name}", sink, self._store.root, world, besides=besides
+                )
+        quarantine = arguments.get("quarantine")
+        if quarantine is not None:
+            what = f"the quarantine of source {name}"
+            besides = {f"source {name}": arguments["path"]}
+            check_apart(what, quarantine, self._store.root, world, besides=besides)
+
     def draft_view(
         self, spark: SparkSession, name: str, sql: str, settings: Mapping[str, Any]
     ) -> ViewDraft:
         """Read and check a view."""
-        return draft_view(spark, self._store.world(), name, sql, settings)
+        world = self._store.world()
+        draft = draft_view(spark, world, name, sql, settings)
+        check_sink_of(name, draft.settings, draft.view.outputs, self._store, world, self._options)
+        return draft
 
     def add_view(self, draft: ViewDraft) -> ViewRecord:
         """Add a view that was read."""
@@ -77,10 +105,20 @@ class Catalogue:
 
         def redefine(world: World) -> Redefinition:
             known("view", name, world.views)
-            return replaced_view(spark, world, name, sql, settings)
+            found = replaced_view(spark, world, name, sql, settings)
+            self._check_sinks(found.updates, world)
+            return found
 
         self._redefine(redefine)
         return self._store.world().views[name]
+
+    def _check_sinks(self, updates: Iterable[u.Update], world: World) -> None:
+        for update in updates:
+            if isinstance(update, u.ReplaceView | u.RestateView):
+                outputs = ReadView.from_dict(update.definition).outputs
+                check_sink_of(
+                    update.name, update.settings, outputs, self._store, world, self._options
+                )
 
     def alter_source(self, spark: SparkSession | None, name: str, schema: str) -> tuple[str, ...]:
         """Give a source more columns; give the names of the views that mean something else now."""

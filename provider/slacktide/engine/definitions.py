@@ -12,6 +12,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.names import check_name
 from slacktide.common.quantities import parse_bytes
 from slacktide.engine.expansion import all_texts
+from slacktide.engine.sink_setting import check_sink
 from slacktide.errors import (
     InvalidSettingError,
     ObjectExistsError,
@@ -32,7 +33,7 @@ POLICIES = ("auto", "incremental", "full")
 KEPT: Mapping[str, Any] = MappingProxyType(
     {"due": "arrival", "goal": {"total": True}, "state_budget": None}
 )
-SETTINGS = ("due", "goal", "state_budget", "policy", "paused")
+SETTINGS = ("due", "goal", "state_budget", "policy", "sink", "paused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ def _about(name: str, sql: str, world: World, error: QueryError) -> QueryError:
 
 
 def check_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the settings of a view.
+    """Check the settings of a view; give them as they are stored.
 
     Raises:
         InvalidSettingError: one is unknown or has no such value.
@@ -222,7 +223,10 @@ def check_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         )
     if settings.get("state_budget") is not None:
         parse_bytes(settings["state_budget"], setting="state_budget")
-    return dict(settings)
+    checked = dict(settings)
+    if settings.get("sink") is not None:
+        checked["sink"] = check_sink(name, settings["sink"])
+    return checked
 
 
 def known(kind: str, name: str, names: Mapping[str, Any]) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
-from slacktide.engine.sources import accept, peek, wide_ddl
-from slacktide.errors import CommitConflictError, SourceError, UnknownObjectError
+from slacktide.engine.sources import accept, peek, resolve_file, wide_ddl
+from slacktide.errors import (
+    CommitConflictError,
+    InvalidSettingError,
+    SourceError,
+    UnknownObjectError,
+)
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
@@ -111,6 +116,8 @@ class Intake:
         known("source", name, world.sources)
         source = world.sources[name]
         if isinstance(arrival, int):
+            if arrival in source.skipped:
+                return  # once more would only have the views built anew
             if not 1 <= arrival <= source.version:
                 raise UnknownObjectError(
                     f"source {name} has no arrival {arrival}",
@@ -118,11 +125,14 @@ class Intake:
                 )
             self._store.commit([u.SkipArrival(name, arrival)], [q.SourceIs(name, source.epoch)])
             return
-        version = _accepted_as(source, arrival)
-        if version is not None:
-            self.skip(name, version)
+        accepted = {file.path: version for version, file in source.arrivals.pins()}
+        path = resolve_file(source, arrival)
+        landed = {} if path in accepted else {file.path: file for file in self._peek(source)}
+        path = _called(source, [*accepted, *landed], arrival, landed)
+        if path in accepted:
+            self.skip(name, accepted[path])
             return
-        file = self._landed_file(source, arrival)
+        file = landed[path]
         now = isoformat(self._clock())
         left_out = Arrival(files=(file,), rows=0, bytes=file.size, accepted=now)
         self._store.commit(
@@ -130,26 +140,34 @@ class Intake:
             [q.SourceIs(name, source.epoch), q.SourceArrivals(name, source.version)],
         )
 
-    def _landed_file(self, source: Source, name: str) -> PinnedFile:
-        landed = self._peek(source)
-        for file in landed:
-            if file.path == name or file.path.rsplit("/", 1)[-1] == name:
-                return file
-        listed = ", ".join(file.path.rsplit("/", 1)[-1] for file in landed[:5]) or "none"
-        raise UnknownObjectError(
-            f"source {source.name} has no file {name!r}", hint=f"files that landed: {listed}"
-        )
-
     def _peek(self, source: Source) -> list[PinnedFile]:
         return list(peek(source, storage_options=self._options, now=self._clock()))
 
 
-def _accepted_as(source: Source, name: str) -> int | None:
-    for version in range(source.version, 0, -1):
-        for file in source.arrivals[version - 1].files:
-            if file.path == name or file.path.rsplit("/", 1)[-1] == name:
-                return version
-    return None
+def _called(source: Source, paths: Sequence[str], name: str, landed: Collection[str]) -> str:
+    """The file that a user names: by its path, its path below the source, or its last part.
+
+    Raises:
+        UnknownObjectError: there is none.
+        InvalidSettingError: the last part is that of several files.
+    """
+    alike = [path for path in paths if path in {name, resolve_file(source, name)}]
+    alike = alike or [path for path in paths if _last(path) == name]
+    if not alike:
+        listed = ", ".join(_last(path) for path in [*landed][:5]) or "none"
+        raise UnknownObjectError(
+            f"source {source.name} has no file {name!r}", hint=f"files that landed: {listed}"
+        )
+    if len(alike) > 1:
+        raise InvalidSettingError(
+            f"source {source.name} has {len(alike)} files with the name {name!r}",
+            hint=f"give the path of one: {', '.join(alike[:5])}",
+        )
+    return alike[0]
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _consumed(world: World, source: Source) -> int:

@@ -45,7 +45,7 @@ def make_plan(
     Raises:
         UnknownObjectError: there is no view of a name.
     """
-    records = _chosen(world, views)
+    records, paused = _chosen(world, views)
     ends = _ends(world, records)
     plans = _consistent(world, [_plan_one(world, record, ends) for record in records], ends)
     mirrors = mirrors_due(world, plans)
@@ -56,7 +56,7 @@ def make_plan(
         mirrors=mirrors,
         register=tuple(register),
         versions=ends,
-        notices=tuple(notices),
+        notices=(*notices, *paused),
         alter=tuple(alter),
         feeds=feeds,
         compactions=compactions_due(world, plans, feeds, prices),
@@ -96,16 +96,22 @@ def _situation(
     )
 
 
-def _chosen(world: World, views: Sequence[str] | None) -> list[ViewRecord]:
+def _chosen(world: World, views: Sequence[str] | None) -> tuple[list[ViewRecord], tuple[str, ...]]:
+    """The views of a run, and in words which were named and are left out."""
     if views is None:
-        return [record for record in world.views.values() if not record.paused]
+        return [record for record in world.views.values() if not record.paused], ()
     unknown = [name for name in views if name not in world.views]
     if unknown:
         known = ", ".join(sorted(world.views)) or "none"
         raise UnknownObjectError(
             f"there is no view {unknown[0]!r}", hint=f"the workspace has these views: {known}"
         )
-    return [world.views[name] for name in views]
+    paused = tuple(
+        f"view {name} is paused and left out; slacktide view resume {name}"
+        for name in views
+        if world.views[name].paused
+    )
+    return [record for name in views if not (record := world.views[name]).paused], paused
 
 
 def _ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
@@ -123,9 +129,25 @@ def _ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
         taken = starts.get(name, [])
         if source.held and taken:
             ends[name] = max(taken)
+        elif taken:
+            ends[name] = max(*taken, _limited(source, min(taken)))
         else:
-            ends[name] = max(*taken, _limited(source, min(taken))) if taken else source.version
+            # An answer that is made anew does not go back in time; states that others keep do not,
+            # either, and files that a mirror holds may be gone.
+            mirror = world.chains.get(f"sources/{name}")
+            mirrored = 0 if mirror is None else (mirror.versions or {}).get(name, 0)
+            is_first = not _is_answered(world, name)
+            ends[name] = _limited(source, mirrored) if is_first else source.version
     return ends
+
+
+def _is_answered(world: World, source: str) -> bool:
+    """Whether a view over a source has, or had, an answer."""
+    return any(
+        (view.run is not None or view.former)
+        and source in ReadView.from_dict(view.definition).sources
+        for view in world.views.values()
+    )
 
 
 def _limited(source: Source, start: int) -> int:

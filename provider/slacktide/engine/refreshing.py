@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from slacktide.engine.expansion import query_of, views_below
 from slacktide.engine.pinning import pinned_files
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import is_mirror_due
+from slacktide.engine.quarantine import quarantine
 from slacktide.engine.registering import register
 from slacktide.engine.reporting import unchanged_report, view_report
 from slacktide.engine.reports import Report, ViewReport
@@ -119,7 +120,7 @@ class Refresh:
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor
 
-        new = register(self._spark, world, plan)
+        new = register(self._spark, self._store, world, plan, self._options)
         refused = new.refused
         works = [self._known(world, view) for view in plan.views] + new.works
         mirrors = {**_new_mirrors(world, works), **still_due(world, plan.mirrors)}
@@ -132,6 +133,7 @@ class Refresh:
             attempt=self._attempt,
             now=parse_instant(plan.now),
         )
+        quarantined = quarantine(executor, world, works, {**mirrors, **feeds}, self._options)
         written = self._mirror(executor, world, mirrors)
         written.update(self._feed(executor, world, feeds))
         for work in works:
@@ -143,7 +145,11 @@ class Refresh:
         if failures and all(w.error or w.plan.program is None for w in works):
             raise failures[0]
         compacted = compact(executor, world, plan.compactions, works, written)
-        return self._commit(world, plan, works, written, compacted, started, refused)
+
+        def report(run: int) -> Report:
+            return self._report(world, plan, works, run, started, refused, compacted)
+
+        return self._commit(world, plan, works, written, compacted, quarantined, report)
 
     def _committed(self, world: World, plan_id: str) -> Report | None:
         run = world.plans.get(plan_id)
@@ -225,8 +231,8 @@ class Refresh:
         works: Sequence[Work],
         mirrors: Mapping[str, Outcome],
         compacted: Sequence[Compacted],
-        started: str,
-        refused: Mapping[str, SlacktideError],
+        quarantined: Sequence[u.ExamineArrivals],
+        report_of: Callable[[int], Report],
     ) -> Report:
         needed = requirements(world, plan, works, mirrors, compacted)
         for attempt in range(_COMMITS):
@@ -235,11 +241,12 @@ class Refresh:
             if done is not None:
                 return done
             run = now.next_run
-            report = self._report(world, plan, works, run, started, refused, compacted)
+            kept = {one.source: n for one in quarantined if (n := sum(one.rows.values()))}
+            report = replace(report_of(run), quarantined=kept)
             record = u.RecordRun(run, plan.plan_id, report.to_dict())
             try:
                 self._store.commit(
-                    [*updates(world, works, mirrors, run, compacted), record],
+                    [*updates(world, works, mirrors, run, compacted), *quarantined, record],
                     [*needed, q.RunFree(run)],
                 )
             except CommitConflictError:

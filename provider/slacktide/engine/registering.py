@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slacktide.engine.definitions import draft_view
 from slacktide.engine.expansion import all_texts, query_of
+from slacktide.engine.places import sink_path
 from slacktide.engine.plan import Plan, Registration
 from slacktide.engine.planning import plan_first
+from slacktide.engine.sink_setting import check_sink_of
 from slacktide.engine.work import Work
 from slacktide.errors import SlacktideError, UserError
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
     from slacktide.spark.handles import SparkSession
+    from slacktide.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,13 @@ class Registered:
     refused: Mapping[str, SlacktideError]
 
 
-def register(spark: SparkSession, world: World, plan: Plan) -> Registered:
+def register(
+    spark: SparkSession,
+    store: Store,
+    world: World,
+    plan: Plan,
+    options: Mapping[str, Any] | None,
+) -> Registered:
     """Read the new views of a plan, which may read each other in any order."""
     works: list[Work] = []
     refused: dict[str, SlacktideError] = {}
@@ -36,7 +45,12 @@ def register(spark: SparkSession, world: World, plan: Plan) -> Registered:
         for item in waiting:
             beside = {work.name: work.sql for work in works}
             try:
-                works.append(_read(spark, world, plan, item, beside))
+                work = _read(spark, world, plan, item, beside)
+                outputs = work.view.outputs
+                check_sink_of(
+                    item.name, item.settings, outputs, store, world, options, _sinks(works)
+                )
+                works.append(work)
             except UserError as error:
                 refused[item.name] = error
         left = [item for item in waiting if item.name in refused]
@@ -44,6 +58,13 @@ def register(spark: SparkSession, world: World, plan: Plan) -> Registered:
             break
         waiting = left
     return Registered(works, refused)
+
+
+def _sinks(works: Sequence[Work]) -> dict[str, str]:
+    """The sinks of views that come into the log together, by what they are."""
+    drafts = [work.draft for work in works if work.draft is not None]
+    paths = {f"the sink of view {draft.name}": sink_path(draft.settings) for draft in drafts}
+    return {what: path for what, path in paths.items() if path is not None}
 
 
 def _read(

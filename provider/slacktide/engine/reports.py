@@ -110,6 +110,9 @@ class Report:
         views: by name of the view.
         compactions: by chain, what was done to those whose pieces had grown many.
         notices: in words, what its plan has noticed; see `Plan`.
+        sinks: by name, the views whose answers were published after the commit, or should have been:
+            ``path``, and ``error`` with code, message and hint. The log does not hold it.
+        quarantined: rows that did not fit the schema and were kept apart by this run, by source.
     """
 
     run: int | None
@@ -120,6 +123,8 @@ class Report:
     views: Mapping[str, ViewReport]
     compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    sinks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    quarantined: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -132,6 +137,8 @@ class Report:
             "views": {name: view.to_dict() for name, view in self.views.items()},
             "compactions": {chain: done.to_dict() for chain, done in self.compactions.items()},
             "notices": list(self.notices),
+            "sinks": {name: dict(sink) for name, sink in self.sinks.items()},
+            "quarantined": dict(self.quarantined),
         }
 
     @classmethod

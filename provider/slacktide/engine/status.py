@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
-from slacktide.engine.reports import Report, ViewReport
+from slacktide.engine.definitions import known
+from slacktide.engine.reports import History, Report, ViewReport
 from slacktide.engine.sources import wide_ddl
 from slacktide.optimizer.api import verdict
 from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World
+
+if TYPE_CHECKING:
+    from slacktide.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +27,13 @@ class Status:
         root: its address.
         sources: by name: kind, path, version, rows and bytes accepted, files that landed and are not
             accepted yet, whether it is held, versions left out, the version up to which landed files
-            may be removed, columns that nobody declared, and the schema that would take these in.
+            may be removed, columns that nobody declared, the schema that would take these in, and
+            where rows are kept that do not fit its schema, and how many.
         views: by name: the sources that it reads, versions, run, when the answer was made, arrivals that it lacks, method and
             reasons of the last run, what that run read and what full would have read, state bytes,
-            why it is not incremental, and whether the answer is still that of a former text.
+            why it is not incremental, whether the answer is still that of a former text, and of its
+            sink, where it has one, the path, the run that readers see, whether that is behind, and
+            what is wrong.
         functions: by name: target, type, and what else was declared.
         runs: number of runs.
         state_bytes: bytes of all states.
@@ -57,24 +64,56 @@ class Status:
         }
 
 
+def history_of(
+    world: World,
+    read: Callable[[int], Mapping[str, Any]],
+    view: str | None,
+    limit: int | None,
+) -> Sequence[Report]:
+    """Give reports of runs, oldest first; of one view, those of the runs that computed it.
+
+    Args:
+        world: the log as it is.
+        read: gives the report of a run.
+        view: name of a view; None for all.
+        limit: look at no more than this many of the newest runs.
+
+    Raises:
+        UnknownObjectError: there is no such view.
+    """
+    if view is not None:
+        known("view", view, world.views)
+    numbers = sorted(world.runs)[-limit:] if limit else sorted(world.runs)
+    reports = History(numbers, read)
+    if view is None:
+        return reports
+    computed = ("incremental", "full", "failed")
+    return [r for r in reports if view in r.views and r.views[view].method in computed]
+
+
 def make_status(
-    root: str, world: World, landed: Mapping[str, int], reports: Mapping[int, Report]
+    store: Store, landed: Mapping[str, int], sinks: Mapping[str, Mapping[str, Any]]
 ) -> Status:
     """Give the status of a world.
 
     Args:
-        root: address of the workspace.
-        world: the log as it is.
+        store: the workspace's store.
         landed: files per source that are not accepted yet.
-        reports: the reports of the runs that last computed a view, by run.
+        sinks: the states of the sinks, by view.
     """
+    world = store.world()
+    runs = {run for view in world.views.values() if (run := last_run(view)) is not None}
+    reports = {run: Report.from_dict(store.report(run)) for run in runs}
     return Status(
-        root=root,
+        root=store.root,
         sources={
             name: _source(world, source, landed.get(name, 0))
             for name, source in sorted(world.sources.items())
         },
-        views={name: _view(world, view, reports) for name, view in sorted(world.views.items())},
+        views={
+            name: {**_view(world, view, reports), "sink": sinks.get(name)}
+            for name, view in sorted(world.views.items())
+        },
         functions={
             name: {"target": f.target, "returns": f.returns, **f.declaration}
             for name, f in sorted(world.functions.items())
@@ -104,6 +143,10 @@ def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
         "complete": list(source.complete),
         "extra": [dict(column) for column in source.extra],
         "wide": wide_ddl(source) if source.extra else None,
+        "quarantine": source.arguments.get("quarantine"),
+        "quarantined": sum(
+            rows for at, rows in source.quarantined.items() if int(at) not in source.skipped
+        ),
         # A view that lags behind the mirror reads from the files what the mirror no longer tells.
         "removable": max((v for v in told if v <= consumed), default=0),
     }

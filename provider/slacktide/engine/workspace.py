@@ -16,8 +16,9 @@ from slacktide.engine.intake import Intake
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import make_plan
 from slacktide.engine.refreshing import Refresh
-from slacktide.engine.reports import History, Report
-from slacktide.engine.status import Status, last_run, make_status
+from slacktide.engine.reports import Report
+from slacktide.engine.sinks import Sinks
+from slacktide.engine.status import Status, history_of, make_status
 from slacktide.engine.verification import Verification, Verifier
 from slacktide.errors import InvalidSettingError, UnknownObjectError
 from slacktide.optimizer.compaction import PRICES, Prices
@@ -52,9 +53,10 @@ class Workspace:
         self._prices = prices
         self._catalogue = Catalogue(store, storage_options)
         self._intake = Intake(store, clock, storage_options)
-        self._refresh = partial(
+        self._run = partial(
             Refresh, store, clock=clock, prices=prices, storage_options=storage_options
         )
+        self._sinks = Sinks(store, clock, storage_options)
 
     @classmethod
     def create(
@@ -231,15 +233,23 @@ class Workspace:
         *,
         views: Sequence[str] | None = None,
     ) -> Report:
-        """Execute a plan, or plan and execute; of a committed plan the report is given again."""
-        if plan is None:
-            plan = self.plan(views)
+        """Execute a plan, or plan and execute; then publish what sinks lack.
+
+        A plan that was committed is not executed again; its report is returned. A sink that fails
+        is told in the report, as the run is committed then.
+        """
+        return self._sinks.after(
+            spark, lambda: self._refresh(spark, self.plan(views) if plan is None else plan)
+        )
+
+    def _refresh(self, spark: SparkSession, plan: Plan | str) -> Report:
+        # A plan that was committed long ago may have been collected since.
         done = self.report(plan if isinstance(plan, str) else plan.plan_id)
         if done is not None:
             return done
         chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
         apply_declared(self._catalogue, self._store, spark, chosen)
-        return self._refresh(spark, attempt=random_token()).run(chosen)
+        return self._run(spark, attempt=random_token()).run(chosen)
 
     def stored_plan(self, plan_id: str) -> Plan:
         """A plan by its id.
@@ -258,6 +268,10 @@ class Workspace:
         """The report of the run that committed a plan, or None."""
         run = self._store.world().plans.get(plan_id)
         return None if run is None else Report.from_dict(self._store.report(run))
+
+    def unpublished(self) -> Sequence[str]:
+        """Views whose sinks lack their answer, or cannot be looked at: a refresh is due for them."""
+        return self._sinks.behind()
 
     def read(self, spark: SparkSession, view: str, *, run: int | None = None) -> DataFrame:
         """The answer of a view, now or as of a run."""
@@ -296,10 +310,7 @@ class Workspace:
 
     def status(self) -> Status:
         """Sources, views, their freshness and what they keep."""
-        world = self._store.world()
-        runs = {run for view in world.views.values() if (run := last_run(view)) is not None}
-        reports = {run: Report.from_dict(self._store.report(run)) for run in runs}
-        return make_status(self.root, world, self._intake.landed(), reports)
+        return make_status(self._store, self._intake.landed(), self._sinks.states())
 
     def history(self, view: str | None = None, *, limit: int | None = None) -> Sequence[Report]:
         """Reports of runs, oldest first; of one view, the runs that computed it.
@@ -308,15 +319,7 @@ class Workspace:
             view: name of a view, for which all reports are read; None for all.
             limit: look at no more than this many of the newest runs.
         """
-        world = self._store.world()
-        if view is not None:
-            known("view", view, world.views)
-        numbers = sorted(world.runs)[-limit:] if limit else sorted(world.runs)
-        reports = History(numbers, self._store.report)
-        if view is None:
-            return reports
-        computed = ("incremental", "full", "failed")
-        return [r for r in reports if view in r.views and r.views[view].method in computed]
+        return history_of(self._store.world(), self._store.report, view, limit)
 
     def gc(self, *, keep_runs: int | None = None, grace: timedelta = GRACE) -> Removed:
         """Remove what no reader and no run needs any more.
@@ -326,4 +329,6 @@ class Workspace:
                 all of them.
             grace: how long readers go on with what they opened, and the longest run takes.
         """
-        return collect(self._store, self._clock(), grace=grace, keep_runs=keep_runs)
+        now = self._clock()
+        removed = collect(self._store, now, grace=grace, keep_runs=keep_runs)
+        return self._sinks.collect(removed, now - grace)

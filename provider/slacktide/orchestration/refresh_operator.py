@@ -29,7 +29,8 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
 
     Only the workspace says whether a plan has been executed. Where it has, that report is given
     and nothing is submitted, so that clearing, retrying after a kill and running twice are safe. An
-    empty plan is answered without Spark.
+    empty plan is answered without Spark. Where a sink lacks an answer that is committed, the plan is
+    submitted all the same, and the driver publishes it.
 
     Which Spark runs it and with what comes from the Variable; an argument of this operator wins.
 
@@ -87,13 +88,20 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
             workspace = open_workspace(config)
             committed = workspace.report(plan_id)
             plan = workspace.stored_plan(plan_id)
-        if committed is not None:
+            owed = workspace.unpublished()
+        if owed:
+            self.log.info("sinks lack the answers of %s", ", ".join(owed))
+        elif committed is not None:
             self.log.info("plan %s was executed before, nothing is submitted", plan_id)
             return bounded(committed.to_dict())
-        if plan.is_empty:
+        elif plan.is_empty:
             self.log.info("plan %s has nothing to do", plan_id)
             return unchanged(plan_id)
         report = self._submit(context, config, plan_id)
+        if report is None and plan.is_empty:
+            return unchanged(plan_id)
+        if report is None:
+            raise AirflowException(f"the driver ended and plan {plan_id} has no report")
         emit_asset_events(context, self.outlets, config.name, report)
         return bounded(report)
 
@@ -116,7 +124,9 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
             )
         return plan_id, name
 
-    def _submit(self, context: Context, config: WorkspaceConfig, plan_id: str) -> dict[str, Any]:
+    def _submit(
+        self, context: Context, config: WorkspaceConfig, plan_id: str
+    ) -> dict[str, Any] | None:
         with task_errors():
             root, options = address(config)
             self._take(submission(config, self.spark_conn_id, root, options, plan_id))
@@ -129,9 +139,7 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
             raise AirflowException(failed.message) from error
         with task_errors():
             report = open_workspace(config).report(plan_id)
-        if report is None:
-            raise AirflowException(f"the driver ended and plan {plan_id} has no report")
-        return report.to_dict()
+        return None if report is None else report.to_dict()
 
     def _take(self, given: Submission) -> None:
         """Take over what the Variable says, where this operator says nothing itself."""

@@ -31,6 +31,7 @@ from slacktide.spark.cost import Cost
 from slacktide.spark.failures import is_overflow, translated
 from slacktide.spark.functions import called, register_functions
 from slacktide.spark.metrics import Meter, described
+from slacktide.spark.misfits import Misfits
 from slacktide.spark.overflow import groups_text, overflowing_sql
 from slacktide.spark.query import query_frame
 from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut, has_ranges
@@ -110,6 +111,13 @@ class Executor:
 
     def _called(self, query: Query) -> list[FunctionRecord]:
         return called(self._world.functions.values(), (query.sql, *query.views.values()))
+
+    def misfits(self, source: str, after: int, until: int) -> Misfits | None:
+        """The rows of some versions that do not fit the schema; None where no file came."""
+        shelf = self._shelves.of({})
+        tables = Tables(shelf, self._store, self._world, start={}, end={}, saved={})
+        table = tables.misfits(source, after, until)
+        return None if table is None else Misfits(shelf.session, source, table)
 
 
 class _TaskRun:

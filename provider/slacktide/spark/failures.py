@@ -160,6 +160,11 @@ def _own(what: str, text: str) -> SlacktideError:
             hint="_change_type is insert, delete, update_preimage or update_postimage; leave the "
             "arrival out with 'slacktide source skip'",
         )
+    if code == "APPEND_ONLY":
+        return SourceError(
+            f"{what}: {fact} takes a row away, and the source is append_only",
+            hint="leave the arrival out with 'slacktide source skip'",
+        )
     if code == "OVERFLOW":
         return DataError(f"{what}: {fact}", hint="widen the type of what is summed")
     return DataError(

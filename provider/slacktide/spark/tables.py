@@ -6,21 +6,20 @@ chain's table has columns ``c0``, ``c1``, … by position, and ``__m`` where it 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.sql import quoted
-from slacktide.algebra.types import is_floating
 from slacktide.common.tree import of_type
 from slacktide.program.operator import Moment, Operator, ReadBag, ReadSnapshot, ReadState
+from slacktide.spark import landed
 from slacktide.spark.bags import current_rows_sql, rows_sql
 from slacktide.spark.compile import stored_type
+from slacktide.spark.landed import FILE, literal_path
 from slacktide.spark.mirrors import Mirrored, mirror_chains, mirrored, signed_rows_sql
 from slacktide.spark.shelf import Shelf
-from slacktide.store.address import parse_address
 from slacktide.store.arrivals import Totals
 from slacktide.store.naming import segments
 
@@ -30,10 +29,6 @@ if TYPE_CHECKING:
     from slacktide.store.record import Segment, Source
     from slacktide.store.store import Store
     from slacktide.store.world import World
-
-CHANGE_TYPE = "_change_type"
-_FILE = "__slacktide_file"
-_PATTERN = re.compile(r"([{}\[\]*?\\])")
 
 
 class Tables:
@@ -192,7 +187,7 @@ class Tables:
         schema = ", ".join(f"{name} {kind}" for name, kind in fields)
         frame = self._shelf.frame(schema, paths)
         attempt = "element_at(split(_metadata.file_path, '/'), -3)"
-        table = self._shelf.register(frame.selectExpr("*", f"{attempt} AS {_FILE}"))
+        table = self._shelf.register(frame.selectExpr("*", f"{attempt} AS {FILE}"))
         runs = ", ".join(
             f"('{file.path.split('/')[-3]}', {segment.run}L)"
             for segment in segments
@@ -201,7 +196,7 @@ class Tables:
         listed = ", ".join(name for name, _ in fields)
         return self._shelf.define(
             f"SELECT /*+ BROADCAST(r) */ {listed}, r.run AS __run FROM {table}"
-            f" JOIN VALUES {runs} AS r(attempt, run) ON {_FILE} = r.attempt"
+            f" JOIN VALUES {runs} AS r(attempt, run) ON {FILE} = r.attempt"
         )
 
     def chain_rows(
@@ -276,33 +271,21 @@ class Tables:
     def _feed_table(self, source: str, after: int, until: int) -> str:
         record = self._source(source)
         columns = [(quoted(c["name"]), c["type"]) for c in record.schema]
-        paths = [
-            literal_path(file.path)
-            for version in range(after + 1, until + 1)
-            if version not in record.skipped
-            for file in record.arrivals[version - 1].files
-        ]
-        if not paths:
-            return self._nothing([*columns, ("__m", "BIGINT")])
-        is_feed = record.kind == "change-feed"
-        fields = [*columns, *([(CHANGE_TYPE, "STRING")] if is_feed else [])]
-        schema = ", ".join(f"{column} {data_type}" for column, data_type in fields)
-        self._name(f"changes of {source}", paths)
-        frame = self._reader(record, schema, paths)
-        if is_feed:
-            frame = frame.selectExpr("*", f"_metadata.file_path AS {_FILE}")
-        table = self._shelf.register(frame)
-        weight = _weight(source) if is_feed else "1L"
-        values = ", ".join(f"{_unskipped(*column)} AS {column[0]}" for column in columns)
-        return self._shelf.define(f"SELECT {values}, {weight} AS __m FROM {table}")
+        sql = landed.changes_sql(self._shelf, record, after, until)
+        return (
+            self._nothing([*columns, ("__m", "BIGINT")]) if sql is None else self._shelf.define(sql)
+        )
+
+    def misfits(self, source: str, after: int, until: int) -> str | None:
+        """A table of the rows of a source with a quarantine that do not fit its schema.
+
+        Its columns are the file and the row as it stands there; None where no file came.
+        """
+        sql = landed.misfits_sql(self._shelf, self._source(source), after, until)
+        return None if sql is None else self._shelf.define(sql)
 
     def _name(self, label: str, paths: Sequence[str]) -> None:
         self._shelf.labels.update(dict.fromkeys(paths[:1], label))
-
-    def _reader(self, record: Source, schema: str, paths: Sequence[str]) -> DataFrame:
-        kind = record.arguments.get("format", "parquet")
-        reader = self._shelf.session.read.schema(schema).options(**_options(record, kind))
-        return reader.format(_FORMATS[kind]).load(list(paths))
 
     def _files(
         self, chain: str, segments: Sequence[Segment], columns: Columns, *, is_bag: bool
@@ -326,38 +309,3 @@ class Tables:
     def _nothing(self, columns: Sequence[tuple[str, str]]) -> str:
         nulls = ", ".join(f"CAST(NULL AS {data_type}) AS {name}" for name, data_type in columns)
         return self._shelf.define(f"SELECT {nulls} WHERE false")
-
-
-_FORMATS = {"parquet": "parquet", "csv": "csv", "json": "json", "orc": "orc", "avro": "avro"}
-
-
-def literal_path(address: str) -> str:
-    """The address as Spark takes it, read as it stands: Spark would take some signs for patterns."""
-    return _PATTERN.sub(r"\\\1", parse_address(address).spark)
-
-
-def _options(record: Source, kind: str) -> dict[str, str]:
-    options = {key: str(value) for key, value in record.arguments.get("options", {}).items()}
-    if kind in {"csv", "json"}:
-        options.setdefault("mode", "FAILFAST")
-    return options
-
-
-def _unskipped(column: str, data_type: str) -> str:
-    """A column without the statistics of its file, where these may leave out NaN.
-
-    To Spark NaN is greater than any number, and to most writers of Parquet it is no maximum.
-    """
-    return f"nanvl({column}, {column})" if is_floating(data_type) else column
-
-
-def _weight(source: str) -> str:
-    unknown = (
-        f"concat('SLACKTIDE_CHANGE_TYPE source {source}, file ', {_FILE},"
-        f" ': unknown {CHANGE_TYPE} ', coalesce({CHANGE_TYPE}, 'NULL'))"
-    )
-    return (
-        f"CASE WHEN {CHANGE_TYPE} IN ('insert', 'update_postimage') THEN 1L"
-        f" WHEN {CHANGE_TYPE} IN ('delete', 'update_preimage') THEN -1L"
-        f" ELSE CAST(raise_error({unknown}) AS BIGINT) END"
-    )

@@ -171,6 +171,20 @@ def _was_taken_in(draft: _Draft, source: str, version: int) -> bool:
     return any((vector or {}).get(source, 0) >= version for vector in vectors)
 
 
+def _examine(draft: _Draft, _: int, update: u.ExamineArrivals) -> None:
+    source = _known(draft.sources, "source", update.source)
+    if update.until > source.version:
+        raise InvariantError(
+            f"an update examines version {update.until} of source {source.name}, "
+            f"which has {source.version}"
+        )
+    draft.sources[source.name] = replace(
+        source,
+        examined=max(source.examined, update.until),
+        quarantined={**source.quarantined, **update.rows},
+    )
+
+
 def _hold(draft: _Draft, _: int, update: u.HoldSource) -> None:
     source = _known(draft.sources, "source", update.source)
     draft.sources[source.name] = replace(source, held=update.held)
@@ -223,8 +237,17 @@ def _drop_function(draft: _Draft, _: int, update: u.DropFunction) -> None:
     del draft.functions[update.name]
 
 
+def _sink_free(draft: _Draft, view: _Stated) -> None:
+    """Two views never publish to one place, whoever adds the other one meanwhile."""
+    sink = view.settings.get("sink")
+    for other in draft.views.values():
+        if sink is not None and other.name != view.name and other.settings.get("sink") == sink:
+            raise InvariantError(f"an update gives view {view.name} the sink of view {other.name}")
+
+
 def _add_view(draft: _Draft, number: int, update: u.AddView) -> None:
     _free("view", update.name, draft.seen().relation(update.name))
+    _sink_free(draft, update)
     _readable(draft, update)
     draft.views[update.name] = _view(number, update)
 
@@ -232,6 +255,7 @@ def _add_view(draft: _Draft, number: int, update: u.AddView) -> None:
 def _replace_view(draft: _Draft, number: int, update: u.ReplaceView) -> None:
     old = _known(draft.views, "view", update.name)
     _readable(draft, update)
+    _sink_free(draft, update)
     draft.views[old.name] = replace(
         _view(number, update),
         paused=bool(update.settings.get("paused", old.paused)),
@@ -242,6 +266,7 @@ def _replace_view(draft: _Draft, number: int, update: u.ReplaceView) -> None:
 def _restate_view(draft: _Draft, number: int, update: u.RestateView) -> None:
     old = _known(draft.views, "view", update.name)
     _readable(draft, update)
+    _sink_free(draft, update)
     draft.views[old.name] = replace(
         _view(number, update),
         paused=bool(update.settings.get("paused", old.paused)),
@@ -386,6 +411,7 @@ STEPS: Final[Mapping[type, Callable[[_Draft, int, Any], None]]] = MappingProxyTy
         u.NoteColumns: _note,
         u.AlterSource: _alter_source,
         u.SkipArrival: _skip,
+        u.ExamineArrivals: _examine,
         u.HoldSource: _hold,
         u.MarkComplete: _complete,
         u.ResetSource: _reset,

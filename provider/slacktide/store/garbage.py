@@ -48,6 +48,7 @@ class Removed:
         changes: segments of changes of answers that were forgotten.
         plans: plans.
         checkpoints: checkpoints, and chunks of them.
+        editions: answers in sinks, from which readers were led away.
     """
 
     files: int = 0
@@ -55,6 +56,7 @@ class Removed:
     changes: int = 0
     plans: int = 0
     checkpoints: int = 0
+    editions: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that is printed."""
@@ -64,6 +66,7 @@ class Removed:
             "changes": self.changes,
             "plans": self.plans,
             "checkpoints": self.checkpoints,
+            "editions": self.editions,
         }
 
 

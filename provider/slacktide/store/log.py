@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from slacktide.common.clock import parse_instant
-from slacktide.errors import StorageError, WorkspaceError
+from slacktide.errors import StorageError, WorkspaceError, WorkspaceMissingError
 from slacktide.store.entry import Entry, decode_entry, entry_key
 from slacktide.store.objects import Objects
 
@@ -50,6 +51,21 @@ class Log:
                 yield at, decode_entry(data, self._where(at))
             number += width
             width = min(width * 2, _WIDEST)
+
+    @cached_property
+    def creator(self) -> str:
+        """The writer of the first entry.
+
+        Raises:
+            WorkspaceMissingError: there is none.
+        """
+        first = self.read(0)
+        if first is None:
+            raise WorkspaceMissingError(
+                f"there is no workspace at {self._objects.address.spelling}",
+                hint="make one with: slacktide init",
+            )
+        return first.writer
 
     def exists(self, number: int) -> bool:
         """Tell whether the log reaches a number."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
 import obstore
 from obstore import exceptions as failure
@@ -25,6 +26,10 @@ from slacktide.errors import (
 from slacktide.store.address import Address, check_relative
 from slacktide.store.reach import reach
 
+if TYPE_CHECKING:
+    from obstore import UpdateVersion
+
+Tag = Mapping[str, str]
 _REMOTE_READERS: Final = 16
 _ATTEMPT: Final = 3
 """How deep the directory of an attempt lies: ``views/<name>/<attempt>``."""
@@ -100,6 +105,27 @@ class ObjectStore:
         """Read several objects; at once where each of them costs a round trip."""
         return self._each(self.get, keys)
 
+    def get_tagged(self, key: str) -> tuple[bytes, Tag] | None:
+        """Read an object and what tells whether it was written since, or None where there is none."""
+        data = self._call(partial(obstore.get, self._client, self._key(key)), key)
+        if data is None:
+            return None
+        tag = {name: data.meta[name] for name in ("e_tag", "version") if data.meta[name]}
+        return bytes(self._call(data.bytes, key)), tag
+
+    def put_if_same(self, key: str, data: bytes, tag: Tag | None) -> bool:
+        """Write an object if it was not written since it was read; None: if there is none."""
+        if tag is None:
+            return self.put_if_absent(key, data)
+        mode = cast("UpdateVersion", tag)
+        try:
+            obstore.put(self._client, self._key(key), data, mode=mode, use_multipart=False)
+        except failure.PreconditionError:
+            return False
+        except _FOREIGN as error:
+            raise self._ours(error, key) from error
+        return True
+
     def head(self, key: str) -> ObjectMeta | None:
         """Describe an object, or None where there is none."""
         meta = self._call(partial(obstore.head, self._client, self._key(key)), key)
@@ -125,6 +151,14 @@ class ObjectStore:
             return
         except _FOREIGN as error:
             raise self._ours(error, prefix) from error
+
+    def remove_folder(self, prefix: str) -> None:
+        """Remove a directory of which all objects are removed; object stores have none."""
+        if self._address.is_local:
+            top = Path(self._address.path, check_relative(prefix))
+            for folder in sorted([top, *top.rglob("*/")], reverse=True):
+                with suppress(OSError):  # there is more in it, or another process was faster
+                    folder.rmdir()
 
     def _is_folder(self, found: ObjectMeta) -> bool:
         """Tell the mark of a folder, an empty object named ``folder/``, from an empty object.

@@ -29,6 +29,8 @@ class Source:
         defined: the log number that gave it its columns.
         extra: columns of accepted files that nobody declared, each ``{"name", "type", "version"}``
             with the first version that has it.
+        examined: up to this version, rows that do not fit the schema are kept apart and counted.
+        quarantined: how many rows of a version are kept apart, by the version as text, where any are.
     """
 
     name: str
@@ -42,6 +44,8 @@ class Source:
     epoch: int = 0
     defined: int = 0
     extra: tuple[Mapping[str, Json], ...] = ()
+    examined: int = 0
+    quarantined: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def version(self) -> int:

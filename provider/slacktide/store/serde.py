@@ -185,6 +185,7 @@ UPDATES: Final = TaggedUnion(
         "note-columns": u.NoteColumns,
         "alter-source": u.AlterSource,
         "skip-arrival": u.SkipArrival,
+        "examine-arrivals": u.ExamineArrivals,
         "hold-source": u.HoldSource,
         "mark-complete": u.MarkComplete,
         "reset-source": u.ResetSource,

@@ -138,6 +138,11 @@ class Store:
         """Settings with which Spark reaches the object stores of workspace and sources."""
         return spark_settings(self._options)
 
+    @property
+    def identity(self) -> str:
+        """What no other workspace has: the token of the writer that created it."""
+        return self._log.creator
+
     # ------------------------------------------------------------------ the log
 
     def world(self) -> World:

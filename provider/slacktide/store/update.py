@@ -71,6 +71,20 @@ class SkipArrival:
 
 
 @dataclass(frozen=True, slots=True)
+class ExamineArrivals:
+    """Say how many rows of each version were kept apart, as they do not fit the schema.
+
+    Attributes:
+        until: all versions up to this one are known now.
+        rows: by the version as text, where any are.
+    """
+
+    source: str
+    until: int
+    rows: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class HoldSource:
     """Stop a source, or let it go on."""
 
@@ -227,6 +241,7 @@ Update = (
     | NoteColumns
     | AlterSource
     | SkipArrival
+    | ExamineArrivals
     | HoldSource
     | MarkComplete
     | ResetSource

@@ -97,6 +97,41 @@ def test_views_are_replaced_paused_and_dropped(shop: Program) -> None:
     assert shop("read", "v").code == 2
 
 
+def test_an_answer_is_published_and_rows_are_kept_apart(
+    shop: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lines").mkdir()
+    (tmp_path / "lines" / "a.csv").write_text("1\nx\n", encoding="utf-8")
+    form = ("--kind", "files", "--format", "csv", "--schema", "id INT")
+    place = ("--path", str(tmp_path / "lines"), "--quarantine", str(tmp_path / "bad"))
+    assert shop("source", "add", "lines", *form, *place).code == 0
+    monkeypatch.chdir(tmp_path)
+    added = shop("view", "add", "ids", "--sql", "SELECT id FROM lines", "--sink", "out")
+    assert added.code == 0, added.err
+    out = tmp_path / "out"
+    assert f"view ids is published to {out}: nothing yet" in shop("view", "list").out
+    ran = shop("refresh")
+    assert ran.code == 0
+    assert f"view ids is published to {out}" in ran.out
+    assert "source lines: 1 rows do not fit its schema and are in quarantine" in ran.out
+    assert pq.read_table(out).to_pylist() == [{"id": 1}]
+    shown = shop("status").out
+    assert f"view ids is published to {out}: run 1" in shown
+    assert f"1 rows in quarantine at {tmp_path / 'bad'}" in shown
+    out.unlink()
+    out.write_text("mine", encoding="utf-8")
+    (tmp_path / "lines" / "b.csv").write_text("2\n", encoding="utf-8")
+    ran = shop("refresh")
+    assert ran.code == 2
+    assert f"view ids was not published to {out}" in ran.out
+    assert "run 2 of plan" in ran.out
+    assert shop("refresh", "--json").document["sinks"]["ids"]["error"]["code"] == "SINK"
+    assert f"{out} is a file" in shop("view", "list").out
+    out.unlink()
+    assert "nothing to do" in shop("refresh").out
+    assert pq.read_table(out).num_rows == 2
+
+
 def test_explains_a_view_a_query_and_a_plan(shop: Program, tmp_path: Path) -> None:
     shop("view", "add", "revenue", "--sql", REVENUE)
     assert "view revenue is maintained incrementally" in shop("explain", "revenue").out

@@ -17,6 +17,8 @@ from airflow.sdk.exceptions import (
     TaskDeferred,
 )
 
+from slacktide import store as s
+from slacktide.common.clock import system_clock
 from slacktide.engine.workspace import Workspace
 from slacktide.orchestration.hook import SlacktideHook
 from slacktide.orchestration.plan_operator import SlacktidePlanOperator
@@ -221,6 +223,21 @@ def test_an_empty_plan_needs_no_spark(variable, monkeypatch):
     assert result["empty"]
     report = refresh(plan=result)
     assert report == {"run": None, "plan_id": result["plan_id"], "method": "unchanged", "views": {}}
+
+
+def test_an_empty_plan_is_submitted_where_a_sink_lacks_an_answer(variable, monkeypatch):
+    given = {**json.loads(os.environ["AIRFLOW_VAR_SLACKTIDE"])["workspaces"]["shop"], "views": {}}
+    monkeypatch.setenv("AIRFLOW_VAR_SLACKTIDE", json.dumps({"workspaces": {"shop": given}}))
+    result = plan()
+    published = variable.parent / "out"
+    published.write_text("not ours", encoding="utf-8")
+    settings = {"sink": {"parquet": str(published)}}
+    store = s.Store.open(str(variable), clock=system_clock)
+    answer = s.Chain("views/v", (), s.Segment(1, (), 0, 0, {}))
+    made = s.RecordRun(1, "p", {})
+    store.commit([s.AddView("v", "SELECT 1", settings, {}, {}), s.SetChain(answer), made])
+    with pytest.raises(AirflowFailException, match="Spark connection spark_nowhere is not defined"):
+        refresh(plan=result)
 
 
 def test_a_plan_that_is_not_there_is_refused_before_spark(variable):

@@ -48,6 +48,7 @@ EXAMPLE: dict[str, Any] = {
                     "sql": "SELECT 1",
                     "due": ["arrival", {"every": "1h"}, {"cron": "0 * * * *", "timezone": "UTC"}],
                     "goal": {"final_work": 0.2},
+                    "sink": {"parquet": "s3://lake/published/revenue"},
                 }
             },
             "spark": {"conf": {"spark.b": "2"}, "packages": ["g:a:1"]},
@@ -116,7 +117,11 @@ BAD = {
     "goal over one": (view(goal={"final_work": 2}), "shop.views.revenue.goal.final_work: 2"),
     "two goals": (view(goal={"final_work": 0.2, "total": True}), "shop.views.revenue.goal"),
     "policy": (view(policy="fast"), "shop.views.revenue.policy: 'fast' is not one of"),
-    "unknown setting": (view(sink={"delta": "/a"}), "shop.views.revenue: Additional properties"),
+    "unknown setting": (view(speed=9), "shop.views.revenue: Additional properties"),
+    "a sink of a kind that is not there": (
+        view(sink={"delta": "s3://lake/revenue"}),
+        "shop.views.revenue.sink: ",
+    ),
     "paused as text": (view(paused="yes"), "shop.views.revenue.paused: 'yes'"),
     "budget": (shop(state_budget="2 gigs"), "shop.state_budget: '2 gigs'"),
     "function without module": (

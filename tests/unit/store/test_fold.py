@@ -64,6 +64,29 @@ def test_source() -> None:
     assert not s.apply(world, 3, s.HoldSource("orders", held=False)).sources["orders"].held
 
 
+def test_rows_that_are_kept_apart_are_counted_by_version() -> None:
+    world = after([ORDERS], [s.AcceptArrivals("orders", [arrival("a"), arrival("b")])])
+    world = s.apply(world, 3, s.ExamineArrivals("orders", 2, {"2": 5}))
+    world = s.apply(world, 4, s.ExamineArrivals("orders", 1, {"1": 3}))
+    source = world.sources["orders"]
+    assert (source.examined, source.quarantined) == (2, {"1": 3, "2": 5})
+    with pytest.raises(InvariantError, match="examines version 3 of source orders, which has 2"):
+        s.apply(world, 5, s.ExamineArrivals("orders", 3, {}))
+    again = s.apply(world, 5, s.ResetSource("orders")).sources["orders"]
+    assert (again.examined, again.quarantined) == (0, {})
+
+
+def test_two_views_have_no_sink_in_common() -> None:
+    sink = {"sink": {"parquet": "/out"}}
+    world = after([s.AddView("a", "SELECT 1", sink, {}, {})])
+    with pytest.raises(InvariantError, match="gives view b the sink of view a"):
+        s.apply(world, 2, s.AddView("b", "SELECT 1", sink, {}, {}))
+    with_b = s.apply(world, 2, s.AddView("b", "SELECT 1", {}, {}, {}))
+    with pytest.raises(InvariantError, match="gives view b the sink of view a"):
+        s.apply(with_b, 3, s.ReplaceView("b", "SELECT 1", sink, {}, {}))
+    assert s.apply(with_b, 3, s.ReplaceView("a", "SELECT 2", sink, {}, {})).views["a"].sql
+
+
 @pytest.mark.parametrize("version", [0, 2])
 def test_skips_only_what_has_come(version: int) -> None:
     world = after([ORDERS], [s.AcceptArrivals("orders", [arrival("a")])])
@@ -247,6 +270,7 @@ def test_names_that_no_object_may_have(update: s.AddSource | s.AddView, name: st
         s.DropSource("x"),
         s.AcceptArrivals("x", []),
         s.SkipArrival("x", 1),
+        s.ExamineArrivals("x", 1, {}),
         s.HoldSource("x", held=True),
         s.MarkComplete("x", "d"),
         s.ResetSource("x"),

@@ -46,6 +46,7 @@ SAMPLES: list[Any] = [
     s.NoteColumns("orders", ({"name": "new", "type": "INT", "version": 2},)),
     s.AlterSource("orders", {"path": "s3://in"}, (COLUMN, {**COLUMN, "name": "b", "added": True})),
     s.SkipArrival("orders", 2),
+    s.ExamineArrivals("orders", 2, {"1": 7}),
     s.HoldSource("orders", held=True),
     s.MarkComplete("orders", "2026-01-01"),
     s.ResetSource("orders"),

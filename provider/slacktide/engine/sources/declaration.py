@@ -31,6 +31,7 @@ _SERVICE: Final = {CHANGE_TYPE: "STRING", COMMIT_VERSION: "BIGINT"}
 _OWN_OPTIONS: Final = frozenset(
     {
         "basepath",
+        "columnnameofcorruptrecord",
         "ignorecorruptfiles",
         "ignoremissingfiles",
         "inferschema",

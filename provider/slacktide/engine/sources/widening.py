@@ -31,6 +31,12 @@ def widened(source: Source, schema: str) -> Declaration:
             f"source {source.name} is read from csv by position, and cannot gain columns",
             hint="add a source of its own for the wider files, and unite the two in the view",
         )
+    if len(columns) > len(source.schema) and "quarantine" in source.arguments:
+        raise InvalidSettingError(
+            f"source {source.name} has a quarantine, for which its rows were told apart by the columns "
+            "that it has",
+            hint="add a source of its own for the wider files, and unite the two in the view",
+        )
     added = columns[len(source.schema) :]
     for column in added:
         _check_added(source, column)

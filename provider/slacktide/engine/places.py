@@ -1,0 +1,69 @@
+"""Where a workspace, its sources and its sinks lie, none of them in another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from slacktide.errors import InvalidSettingError
+from slacktide.store.address import Address, parse_address
+from slacktide.store.world import World
+
+
+def sink_path(settings: Mapping[str, Any]) -> str | None:
+    """Give the path that the settings of a view publish to, or None."""
+    sink = settings.get("sink")
+    return None if sink is None else str(sink["parquet"])
+
+
+def check_apart(
+    what: str, path: str, root: str, world: World, *, besides: Mapping[str, str] | None = None
+) -> None:
+    """Check that a directory, in which we or others write, shares no files with another one.
+
+    Args:
+        what: it is, as "the sink of view revenue".
+        path: of it.
+        root: address of the workspace.
+        world: the log as it is.
+        besides: further directories, by what they are.
+
+    Raises:
+        InvalidSettingError: it is, holds, or lies in one of the workspace, a source or a view.
+    """
+    own = parse_address(path)
+    if not own.path.strip("/") and own.is_local:
+        raise InvalidSettingError(f"{what} is the root {path}", hint="name a directory of its own")
+    for other, place in {**dict(_taken(root, world)), **(besides or {})}.items():
+        if other != what and _meet(own, parse_address(place)):
+            raise InvalidSettingError(
+                f"{what} is {path}, which shares files with {other}, {place}",
+                hint="give it a directory of its own",
+            )
+
+
+def _taken(root: str, world: World) -> Iterator[tuple[str, str]]:
+    yield "the workspace", root
+    for source in world.sources.values():
+        if "path" in source.arguments:
+            yield f"source {source.name}", source.arguments["path"]
+        if "quarantine" in source.arguments:
+            yield f"the quarantine of source {source.name}", source.arguments["quarantine"]
+    for view in world.views.values():
+        sink = sink_path(view.settings)
+        if sink is not None:
+            yield f"the sink of view {view.name}", sink
+
+
+def _meet(one: Address, other: Address) -> bool:
+    pairs = ((one, other), (_real(one), _real(other)))
+    return any(a == b or a.relative(b) is not None or b.relative(a) is not None for a, b in pairs)
+
+
+def _real(address: Address) -> Address:
+    """The address without links on the way to it; it may be one itself, as sinks are."""
+    if not address.is_local:
+        return address
+    parent, name = os.path.split(address.path)
+    return Address(address.scheme, "", os.path.join(os.path.realpath(parent), name))  # noqa: PTH118

@@ -1,0 +1,90 @@
+"""The setting ``sink`` of a view, checked before anything is written."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from slacktide.engine.places import check_apart, sink_path
+from slacktide.errors import InvalidSettingError
+from slacktide.store.address import parse_address
+from slacktide.store.pointers import open_publication
+
+if TYPE_CHECKING:
+    from slacktide.algebra.scalar import Column
+    from slacktide.store.store import Store
+    from slacktide.store.world import World
+
+_FORM: Final = 'write {"parquet": PATH}'
+_PLANNED: Final = ("delta", "iceberg")
+_NOT_PARQUET: Final = re.compile(r"\bVOID\b|^INTERVAL$")
+
+
+def check_sink(name: str, value: Any) -> dict[str, str]:
+    """Give the setting with its path in the spelling of the workspace.
+
+    Raises:
+        InvalidSettingError: it is not ``{"parquet": path}``.
+    """
+    if isinstance(value, Mapping) and len(value) == 1:
+        kind, path = next(iter(value.items()))
+        if kind in _PLANNED:
+            raise InvalidSettingError(
+                f"view {name} has a sink of the kind {kind}, which this version does not write",
+                hint=f"{_FORM}: Parquet is the one kind that is supported now",
+            )
+        if kind == "parquet" and isinstance(path, str) and path.strip():
+            return {"parquet": parse_address(path).spelling}
+    raise InvalidSettingError(f"view {name} has the sink {value!r}", hint=_FORM)
+
+
+def check_sink_of(
+    name: str,
+    settings: Mapping[str, Any],
+    columns: tuple[Column, ...],
+    store: Store,
+    world: World,
+    options: Mapping[str, Any] | None,
+    besides: Mapping[str, str] | None = None,
+) -> None:
+    """Check that the answer of a view can be published where its setting says.
+
+    Args:
+        name: of the view.
+        settings: of it, checked.
+        columns: of its answer.
+        store: the workspace's store.
+        world: the log as it is.
+        options: for the object store of the sink.
+        besides: further sinks, by what they are.
+
+    Raises:
+        InvalidSettingError: the place is another's, or Parquet has no such columns.
+        SinkError: what is there is not of this workspace.
+    """
+    path = sink_path(settings)
+    if path is None:
+        return
+    what = f"the sink of view {name}"
+    _check_columns(what, columns)
+    check_apart(what, path, store.root, world, besides=besides)
+    open_publication(parse_address(path), options).check(store.identity)
+
+
+def _check_columns(what: str, columns: tuple[Column, ...]) -> None:
+    for column in columns:
+        if _NOT_PARQUET.search(column.type):
+            raise InvalidSettingError(
+                f"{what} would have the column {column.name} of type {column.type}, which Parquet "
+                "has not",
+                hint="cast it in the query, or leave the sink out",
+            )
+    names = Counter(column.name.casefold() for column in columns)
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        raise InvalidSettingError(
+            f"{what} would have {names[twice[0]]} columns with the name {twice[0]}",
+            hint="give them different names in the query, or leave the sink out",
+        )

@@ -1,0 +1,170 @@
+"""Sinks: answers published besides the workspace, for readers without Slacktide.
+
+An answer is published after the commit of the run that made it. What is published follows from the log
+alone: every refresh, one with nothing to do too, first or last brings up to date what lags behind. So a
+crash between commit and publishing, or a sink that failed, costs nothing but time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from slacktide.common.clock import Clock, isoformat
+from slacktide.engine.places import sink_path
+from slacktide.engine.reports import Report
+from slacktide.errors import SlacktideError
+from slacktide.store.address import parse_address
+from slacktide.store.garbage import Removed
+from slacktide.store.naming import segments
+from slacktide.store.pointers import open_publication
+from slacktide.store.publication import Edition, Publication
+from slacktide.store.store import random_token
+
+if TYPE_CHECKING:
+    from slacktide.spark.handles import SparkSession
+    from slacktide.store.store import Store
+    from slacktide.store.world import World
+
+_LATER: Final = "the answer is committed, and the next refresh publishes it"
+_logger = logging.getLogger(__name__)
+
+
+class Sinks:
+    """The sinks of one workspace.
+
+    Args:
+        store: the workspace's store.
+        clock: for the times that are told of an edition.
+        options: for the object stores of the sinks.
+    """
+
+    def __init__(self, store: Store, clock: Clock, options: Mapping[str, Any] | None) -> None:
+        self._store = store
+        self._clock = clock
+        self._options = options
+
+    def after(self, spark: SparkSession, run: Callable[[], Report]) -> Report:
+        """Publish what sinks lack after a run, and tell it in its report.
+
+        What earlier runs have committed is owed, whatever this one met.
+        """
+        try:
+            report = run()
+        except SlacktideError:
+            self.publish(spark)
+            raise
+        return replace(report, sinks=self.publish(spark))
+
+    def publish(self, spark: SparkSession) -> dict[str, dict[str, Any]]:
+        """Publish every answer that is newer than what readers see.
+
+        Returns:
+            by view: the path, and the error where it was not published. Views whose readers see their
+            answer already are left out.
+        """
+        done: dict[str, dict[str, Any]] = {}
+        for name, path in self._paths(self._store.world()).items():
+            try:
+                if self._publish(spark, name, path):
+                    done[name] = {"path": path, "error": None}
+            except SlacktideError as error:
+                told = type(error)(
+                    f"view {name} was not published to {path}: {error.message}",
+                    hint="; ".join(filter(None, [error.hint, _LATER])),
+                )
+                _logger.warning("%s", told)
+                done[name] = {"path": path, "error": told.to_dict()}
+        return done
+
+    def _publish(self, spark: SparkSession, name: str, path: str) -> bool:
+        from slacktide.engine.reading import read_answer
+        from slacktide.spark.publishing import TIMESTAMPS, write_answer
+        from slacktide.spark.working import working_session
+
+        publication = self._open(path)
+        world = self._store.world()
+        number = _answer(world, name)
+        if number is None or not self._is_behind(publication, number):
+            return False
+        publication.check(self._store.identity)
+        edition = Edition.of(number, self._store.identity, random_token())
+        write_answer(
+            working_session(spark, TIMESTAMPS, self._store.spark_settings),
+            name,
+            lambda session: read_answer(self._store, world, session, name, None),
+            publication.place(edition),
+        )
+        about = {
+            "workspace": self._store.root,
+            "view": name,
+            "run": _run(world, number),
+            "published": isoformat(self._clock()),
+        }
+        return publication.publish(edition, about)
+
+    def behind(self) -> list[str]:
+        """Name the views whose readers do not see their answer, or may not. Needs no JVM."""
+        world = self._store.world()
+        return [name for name in self._paths(world) if self._state(world, name)["behind"]]
+
+    def states(self) -> dict[str, dict[str, Any]]:
+        """Say of each sink: its path, the run that readers see, whether that is behind, what is wrong."""
+        world = self._store.world()
+        return {name: self._state(world, name) for name in self._paths(world)}
+
+    def _state(self, world: World, name: str) -> dict[str, Any]:
+        path = self._paths(world)[name]
+        state: dict[str, Any] = {"path": path, "run": None, "behind": False, "error": None}
+        number = _answer(world, name)
+        try:
+            newest = self._open(path).newest(self._store.identity)
+        except SlacktideError as error:
+            return {**state, "behind": number is not None, "error": error.to_dict()}
+        seen = None if newest is None else newest.number
+        behind = number is not None and (seen is None or seen < number)
+        return {**state, "run": None if seen is None else _run(world, seen), "behind": behind}
+
+    def collect(self, removed: Removed, limit: datetime) -> Removed:
+        """Remove what was published once and nobody reads any more, and add it to what was removed."""
+        for name, path in self._paths(self._store.world()).items():
+            try:
+                editions, size = self._open(path).collect(self._store.identity, limit)
+            except SlacktideError as error:  # the others are collected all the same
+                _logger.warning("the sink of view %s is not collected: %s", name, error)
+                continue
+            removed = replace(
+                removed, editions=removed.editions + editions, bytes=removed.bytes + size
+            )
+        return removed
+
+    def _is_behind(self, publication: Publication, number: int) -> bool:
+        newest = publication.newest(self._store.identity)
+        return newest is None or newest.number < number
+
+    def _open(self, path: str) -> Publication:
+        return open_publication(parse_address(path), self._options)
+
+    def _paths(self, world: World) -> dict[str, str]:
+        found = {name: sink_path(view.settings) for name, view in sorted(world.views.items())}
+        return {name: path for name, path in found.items() if path is not None}
+
+
+def _answer(world: World, name: str) -> int | None:
+    """The number of the entry that made the answer of a view; None where it has none.
+
+    It is that of the run, as a compaction changes no answer; or of the definition where that is newer:
+    only there can a view begin to publish where another one did before.
+    """
+    chain = world.chains.get(f"views/{name}")
+    pieces = [] if chain is None else list(segments(chain))
+    run = None if not pieces else world.runs.get(int(pieces[-1].run))
+    return None if run is None else max(run.number, world.views[name].defined)
+
+
+def _run(world: World, number: int) -> int | None:
+    """The run whose answers the log held at an entry."""
+    return max((run.run for run in world.runs.values() if run.number <= number), default=None)

@@ -1,0 +1,35 @@
+"""Writing an answer as plain Parquet, for readers of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from slacktide.spark.failures import translated
+from slacktide.store.address import Address
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Spark's own default, INT96, is deprecated, and other readers lose its time zone.
+TIMESTAMPS: Final = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}
+
+
+def write_answer(
+    session: SparkSession, name: str, read: Callable[[SparkSession], DataFrame], place: Address
+) -> None:
+    """Write the answer of a view into a directory of its own.
+
+    Rows with an order lie in it within each file, and from file to file by name.
+
+    Args:
+        session: one with `TIMESTAMPS`, in which object stores are reached.
+        name: of the view.
+        read: gives the answer in the session.
+        place: the directory, where nothing is yet.
+    """
+    with translated(f"view {name}"):
+        writer = read(session).write.option("compression", "snappy")
+        writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").parquet(
+            place.spark
+        )

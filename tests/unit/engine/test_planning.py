@@ -1,0 +1,77 @@
+"""How far a run takes each source in, and which views it works on, from the log alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slacktide import store as s
+from slacktide.algebra.view import ReadView
+from slacktide.engine.planning import make_plan
+from slacktide.store.update import CreateWorkspace
+
+NOW = "2026-01-01T00:00:00.000000Z"
+
+
+def world(*updates: s.Update, arrivals: int = 5, **arguments: Any) -> s.World:
+    """A workspace with the source `t`, whose arrivals have ten bytes each, and what follows."""
+    pins = [s.PinnedFile(f"/in/{n}", 10, f"m{n}") for n in range(arrivals)]
+    taken = [s.Arrival((pin,), None, 10, NOW) for pin in pins]
+    source = s.AddSource("t", "change-feed", {"path": "/in", **arguments}, ())
+    return s.fold(
+        s.World(),
+        [(0, [CreateWorkspace({})]), (1, [source, s.AcceptArrivals("t", taken), *updates])],
+    )
+
+
+def view(name: str, *, at: int | None = None, run: int = 1) -> list[s.Update]:
+    """A view over `t`, with an answer of a version where one is given."""
+    definition = ReadView(None, (), sources=("t",)).to_dict()
+    added: list[s.Update] = [s.AddView(name, "SELECT 1", {}, {}, definition)]
+    return added if at is None else [*added, s.AdvanceView(name, {"t": at}, run)]
+
+
+def end(of: s.World, *names: str) -> int:
+    """The version of `t` at the end of the next run."""
+    return make_plan(of, now=NOW, views=names or None).versions["t"]
+
+
+@pytest.mark.parametrize(("limit", "first"), [(2, 2), (9, 5), ("25B", 2), ("5B", 1), (None, 5)])
+def test_a_backlog_is_limited_from_the_first_run_on(limit: object, first: int) -> None:
+    given: dict[str, Any] = {} if limit is None else {"max_backlog": limit}
+    assert end(world(*view("v"), **given)) == first
+    assert end(world(*view("v", at=3), **given)) == min(3 + first, 5)
+
+
+def test_all_views_of_a_run_stand_where_the_foremost_does() -> None:
+    both = [*view("first", at=4), *view("second", at=1), *view("third")]
+    assert end(world(*both, max_backlog=1)) == 4
+    assert end(world(*both, max_backlog=1), "second") == 2
+
+
+def test_an_answer_that_is_made_anew_does_not_go_back() -> None:
+    again = world(*view("v", at=4), s.SkipArrival("t", 1), max_backlog=1)
+    assert again.views["v"].versions is None
+    assert end(again) == 5
+
+
+def test_what_a_mirror_holds_is_no_backlog() -> None:
+    """The landed files of it may have been removed."""
+    base = s.Segment(1, (), 0, 0, {"t": 3})
+    mirror = s.SetChain(s.Chain("sources/t", (), base))
+    assert end(world(*view("v"), mirror, max_backlog=1)) == 4
+
+
+def test_a_held_source_stands_still() -> None:
+    held = s.HoldSource("t", held=True)
+    assert end(world(*view("v", at=2), held)) == 2
+    assert end(world(*view("v", at=2), held, s.HoldSource("t", held=False))) == 5
+
+
+def test_a_paused_view_is_left_out_even_where_it_is_named() -> None:
+    paused = world(*view("v", at=2), *view("w", at=2), s.PauseView("v", paused=True))
+    assert [one.view for one in make_plan(paused, now=NOW).views] == ["w"]
+    plan = make_plan(paused, now=NOW, views=["v", "w"])
+    assert [one.view for one in plan.views] == ["w"]
+    assert plan.notices == ("view v is paused and left out; slacktide view resume v",)
