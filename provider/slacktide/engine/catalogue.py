@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
+from slacktide.common.clock import isoformat
 from slacktide.common.names import check_name
 from slacktide.engine.definitions import (
     ViewDraft,
@@ -200,10 +202,11 @@ class Catalogue:
         known("source", name, self._store.world().sources)
         self._store.commit([u.HoldSource(name, held)])
 
-    def mark_complete(self, name: str, until: str) -> None:
+    def mark_complete(self, name: str, until: datetime | str) -> None:
         """Mark a source as complete up to a point."""
         known("source", name, self._store.world().sources)
-        self._store.commit([u.MarkComplete(name, until)])
+        text = until if isinstance(until, str) else isoformat(until)
+        self._store.commit([u.MarkComplete(name, text)])
 
     def pause_view(self, name: str, *, paused: bool) -> None:
         """Pause a view, or go on."""

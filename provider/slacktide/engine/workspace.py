@@ -49,7 +49,6 @@ class Workspace:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._options = storage_options
         self._prices = prices
         self._catalogue = Catalogue(store, storage_options)
         self._intake = Intake(store, clock, storage_options)
@@ -173,8 +172,7 @@ class Workspace:
 
     def mark_complete(self, source: str, until: datetime | str) -> None:
         """Say that all data of a source up to a point in time has come."""
-        text = until if isinstance(until, str) else isoformat(until)
-        self._catalogue.mark_complete(source, text)
+        self._catalogue.mark_complete(source, until)
 
     def skip(self, source: str, arrival: int | str) -> None:
         """Leave an arrival out for good, by its version or by the name of its file."""

@@ -188,7 +188,8 @@ def test_views_above_are_read_again(filled: Lab) -> None:
 
 LISTS = "SELECT k, sort_array(collect_list(v)) AS l FROM t"
 PAIRS = {
-    "sums": (SUMS, f"{SUMS} HAVING count(*) > 19"),
+    "sums": (SUMS, f"{SUMS} HAVING sum(v) > 1400"),
+    "sums_and_counts": (SUMS, f"{SUMS} HAVING count(*) > 19"),
     "means": ("SELECT k, avg(v) AS a FROM t GROUP BY k",) * 2,
     "fewer": (
         "SELECT k, avg(v) AS a FROM t GROUP BY k",
