@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.harness.quick import QUICK
 from tests.harness.random_sql.nodes import sql
 from tests.harness.random_sql.rounds import play
 from tests.harness.random_sql.shrinking import Case, shrinker
@@ -36,7 +37,7 @@ def main() -> int:
 
     arguments = _arguments()
     found = _resumed(arguments)
-    spark = local_session("random-views", conf={"spark.driver.memory": "2g"})
+    spark = local_session("random-views", conf={**QUICK, "spark.driver.memory": "2g"})
     found["versions"] = {"spark": spark.version, "python": platform.python_version()}
     shrunk = {signature(view["wrong"]) for view in _views(found) if view["wrong"]}
     for number, seeds in _rounds(arguments):

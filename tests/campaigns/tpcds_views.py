@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide import Workspace
 from slacktide.errors import SlacktideError
+from tests.harness.quick import QUICK
 from tests.harness.tpcds_feed import KEYS, REFERENCES, arrive, generate_history
 from tests.harness.tpcds_parameters import workable_queries
 
@@ -34,14 +35,6 @@ if TYPE_CHECKING:
 
 SEED = 20261121
 GROUP = 8
-# Thousands of plans that run once over few rows: what it costs to prepare them for many is left out.
-QUICK = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.debug.maxToStringFields": "1",
-    "spark.sql.files.minPartitionNum": "1",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.ui.explainMode": "simple",
-}
 
 
 @dataclass
