@@ -19,6 +19,7 @@ CHANGE_TYPE = "_change_type"
 FILE = "__slacktide_file"
 ROW = "__slacktide_row"
 _TEXTUAL = ("csv", "json")
+_LEAST_INT = -(2**31)
 _PATTERN = re.compile(r"([{}\[\]*?\\])")
 _FORMATS = {"parquet": "parquet", "csv": "csv", "json": "json", "orc": "orc", "avro": "avro"}
 
@@ -95,9 +96,12 @@ def _fits(record: Source) -> list[str]:
 
 
 def _whole(record: Source) -> str:
-    """Holds of every row, and has Spark look at all its columns: it checks what it needs alone."""
-    nulls = " + ".join(f"CAST({column} IS NULL AS INT)" for column, _ in _fields(record))
-    return f"{nulls} >= 0"
+    """Holds of every row, and has Spark look at all its columns: it checks what it needs alone.
+
+    Of a hash Spark does not know that it is no less than the least INT; of simpler terms it does.
+    """
+    nulls = ", ".join(f"{column} IS NULL" for column, _ in _fields(record))
+    return f"hash({nulls}) >= {_LEAST_INT}"
 
 
 def _where(conditions: Sequence[str]) -> str:

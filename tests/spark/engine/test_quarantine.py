@@ -40,21 +40,27 @@ def kept(lab: Lab) -> dict[str, list[str]]:
     return found
 
 
-def test_a_row_that_does_not_fit_ends_the_run_whatever_a_view_reads(lab: Lab) -> None:
-    for number, (kind, bad) in enumerate(
-        {"csv": "1,a,b\n", "json": '{"id": 1, "x": "b"}\n'}.items()
-    ):
-        lines(lab, f"{number}/a.{kind}", "")
-        arguments = {"format": kind, "schema": "id INT, name STRING, x DOUBLE"}
-        path = str(lab.folder("lines") / str(number))
-        lab.ws.add_source(f"s{number}", kind="files", path=path, **arguments)
-        lab.view(f"ids{number}", f"SELECT id FROM s{number} WHERE id > 5", None)  # noqa: S608
-        lab.refresh(f"ids{number}")
-        lines(lab, f"{number}/b.{kind}", bad)
-        with pytest.raises(e.SourceError, match=rf"b\.{kind}") as caught:
-            lab.refresh(f"ids{number}")
-        assert "slacktide source skip" in caught.value.hint
-        lab.ws.skip(f"s{number}", f"b.{kind}")
+@pytest.mark.parametrize(
+    ("kind", "schema", "query", "bad"),
+    [
+        ("csv", "id INT, name STRING, x DOUBLE", "SELECT id FROM s WHERE id > 5", "1,a,b\n"),
+        ("json", "id INT, name STRING, x DOUBLE", "SELECT id FROM s", '{"id": 1, "x": "b"}\n'),
+        ("csv", "id INT", "SELECT count(*) AS n FROM s", "a\n"),
+        ("json", "id INT", "SELECT count(*) AS n FROM s", '{"id": "a"}\n'),
+    ],
+)
+def test_a_row_that_does_not_fit_ends_the_run_whatever_a_view_reads(
+    lab: Lab, kind: str, schema: str, query: str, bad: str
+) -> None:
+    lines(lab, f"a.{kind}", "")
+    path = str(lab.folder("lines"))
+    lab.ws.add_source("s", kind="files", path=path, format=kind, schema=schema)
+    lab.view("v", query, None)
+    lab.refresh()
+    lines(lab, f"b.{kind}", bad)
+    with pytest.raises(e.SourceError, match=rf"b\.{kind}") as caught:
+        lab.refresh()
+    assert "slacktide source skip" in caught.value.hint
 
 
 def test_bad_rows_are_kept_apart_and_counted(lab: Lab) -> None:
