@@ -37,7 +37,7 @@ def main() -> int:
 
     arguments = _arguments()
     found = _resumed(arguments)
-    spark = local_session("random-views", conf={**QUICK, "spark.driver.memory": "2g"})
+    spark = local_session("random-views", conf=QUICK)
     found["versions"] = {"spark": spark.version, "python": platform.python_version()}
     shrunk = {signature(view["wrong"]) for view in _views(found) if view["wrong"]}
     for number, seeds in _rounds(arguments):

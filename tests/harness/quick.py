@@ -7,10 +7,12 @@ from typing import Final
 
 # What it costs to prepare a plan for many rows is left out; the tiers of CI run with Spark's defaults.
 QUICK: Final[Mapping[str, str]] = {
+    "spark.driver.memory": "4g",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.debug.maxToStringFields": "1",
     "spark.sql.files.minPartitionNum": "1",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.ui.explainMode": "simple",
+    "spark.sql.ui.retainedExecutions": "100",
 }
