@@ -84,7 +84,18 @@ def scalar_sql(
     return write(scalar)
 
 
-_ORDERED_MODES = MappingProxyType({"mode least": "", "mode greatest": " DESC"})
+# By the name that they have here: the function, and the order of its first argument.
+_WITHIN_GROUP = MappingProxyType(
+    {
+        "listagg ascending": ("listagg", ""),
+        "listagg descending": ("listagg", " DESC"),
+        "mode least": ("mode", ""),
+        "mode greatest": ("mode", " DESC"),
+        "percentile_cont descending": ("percentile_cont", " DESC"),
+        "percentile_disc ascending": ("percentile_disc", ""),
+        "percentile_disc descending": ("percentile_disc", " DESC"),
+    }
+)
 
 
 def aggregate_sql(
@@ -96,8 +107,11 @@ def aggregate_sql(
     listed = ", ".join(arguments) if arguments or call.function != "count" else "*"
     where = f" FILTER (WHERE {scalar_sql(call.filter, name, subquery)})" if call.filter else ""
     function, nulls = call.function, ""
-    if function in _ORDERED_MODES:
-        return f"mode() WITHIN GROUP (ORDER BY {listed}{_ORDERED_MODES[function]}){where}"
+    if function in _WITHIN_GROUP:
+        written, order = _WITHIN_GROUP[function]
+        inside = listed if written == "listagg" else ", ".join(arguments[1:])
+        order = f"WITHIN GROUP (ORDER BY {arguments[0]}{order})"
+        return f"{written}({distinct}{inside}) {order}{where}"
     if function.endswith(" ignore nulls"):
         function, nulls = function.removesuffix(" ignore nulls"), " IGNORE NULLS"
     return f"{function}({distinct}{listed}){where}{nulls}"

@@ -22,6 +22,11 @@ _UNORDERED = re.compile(
     r"\b(MAP|VARIANT|COLLATE|INTERVAL\b(?! (YEAR|MONTH|DAY|HOUR|MINUTE|SECOND)))"
 )
 
+_NAMED = re.compile(
+    r"(?P<name>`(?:[^`]|``)+`|[^:` ]+): ?(?P<type>.*?)(?P<rest>(?: NOT NULL)?(?: COMMENT '.*')?)",
+    re.DOTALL,
+)
+
 
 def decimal_of(data_type: DataType) -> tuple[int, int] | None:
     """Give precision and scale of a decimal type, None for any other type."""
@@ -60,3 +65,47 @@ def is_groupable(data_type: DataType) -> bool:
     Maps, variants and calendar intervals have no order; a collation merges what differs.
     """
     return not _UNORDERED.search(data_type)
+
+
+def is_told_apart(data_type: DataType) -> bool:
+    """Whether an image tells values apart: not that of a variant, or of maps inside of other values."""
+    if "VARIANT" in data_type:
+        return False
+    return data_type.count("MAP<") == int(data_type.startswith("MAP<"))
+
+
+def storable(data_type: DataType) -> DataType:
+    """The type as files can have it: the fields of a struct have names of their own.
+
+    Structs that name two fields alike are fine in SQL and in no file; theirs are counted instead.
+    """
+    kind, inner = data_type.partition("<")[::2]
+    if kind == "ARRAY":
+        return f"ARRAY<{storable(inner[:-1])}>"
+    if kind == "MAP":
+        return f"MAP<{', '.join(map(storable, _parts(inner[:-1])))}>"
+    if kind != "STRUCT":
+        return data_type
+    matches = [found for part in _parts(inner[:-1]) if (found := _NAMED.fullmatch(part))]
+    names = [match["name"] for match in matches]
+    if len({name.strip("`").lower() for name in names}) < len(names):
+        names = [f"_{place}" for place in range(len(names))]
+    fields = [
+        f"{name}: {storable(match['type'])}{match['rest']}"
+        for name, match in zip(names, matches, strict=True)
+    ]
+    return f"STRUCT<{', '.join(fields)}>"
+
+
+def _parts(inner: str) -> list[str]:
+    """Split the inside of a nested type at its own commas."""
+    depth, parts, is_name = 0, [""], False
+    for sign in inner:
+        is_name ^= sign == "`"
+        if not is_name:
+            depth += (sign in "<(") - (sign in ">)")
+        if sign == "," and not depth and not is_name:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]

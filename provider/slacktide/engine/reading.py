@@ -10,6 +10,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.engine.answers import text_as_of, texts_between
 from slacktide.engine.definitions import known
 from slacktide.errors import UnknownObjectError
+from slacktide.spark.compile import restored
 from slacktide.spark.defaults import never_null_sql
 from slacktide.spark.shelf import Shelf
 from slacktide.spark.tables import Tables
@@ -126,7 +127,8 @@ def _oldest(changes: Chain | None) -> int | None:
 def _restored(column: Column, position: int) -> str:
     if column.type == "VOID":
         return "NULL"
-    return f"c{position}" if column.nullable else never_null_sql(f"c{position}", column.type)
+    value = restored(column, position)
+    return value if column.nullable else never_null_sql(value, column.type)
 
 
 def _order(view: ReadView, columns: tuple[Column, ...]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.tree import inputs, own_subqueries, relations
-from slacktide.algebra.types import is_comparable, is_groupable
+from slacktide.algebra.types import is_comparable, is_told_apart
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.normal import normal
 
@@ -45,7 +45,7 @@ class Maintainability:
     def verdict(self) -> tuple[Reason, ...]:
         """Why the whole view is recomputed from the sources; empty when it is maintained."""
         if self._obstacles[self.root] is None:
-            unlike = [c.type for c in self.root.columns if not is_groupable(c.type)]
+            unlike = [c.type for c in self.root.columns if not is_told_apart(c.type)]
             return (Reason("UNGROUPABLE_TYPE", unlike[0]),) if unlike else ()
         found = dict.fromkeys(self._own(rel) for rel in relations(self.root))
         return tuple(reason for reason in found if reason is not None)

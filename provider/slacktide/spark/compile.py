@@ -21,7 +21,7 @@ from slacktide.algebra.sql import (
     relation_sql,
     scalar_sql,
 )
-from slacktide.algebra.types import DataType
+from slacktide.algebra.types import DataType, storable
 from slacktide.common.node import Node
 from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError
@@ -73,13 +73,22 @@ def _compiled(root: Operator, leaves: Leaves) -> _Compiler:
 
 def stored_type(data_type: DataType) -> DataType:
     """The type under which a column is stored; NULL alone has none of its own."""
-    return "BOOLEAN" if data_type == "VOID" else data_type
+    return "BOOLEAN" if data_type == "VOID" else storable(data_type)
 
 
 def _stored(column: Column, position: int) -> str:
-    if stored_type(column.type) == column.type:
+    stored = stored_type(column.type)
+    if stored == column.type:
         return f"{name(column)} AS c{position}"
-    return f"CAST(NULL AS {stored_type(column.type)}) AS c{position}"
+    value = "NULL" if column.type == "VOID" else name(column)
+    return f"CAST({value} AS {stored}) AS c{position}"
+
+
+def restored(column: Column, position: int) -> str:
+    """A stored column with its own type."""
+    if column.type == "VOID" or stored_type(column.type) == column.type:
+        return f"c{position}"
+    return f"CAST(c{position} AS {column.type})"
 
 
 def name(column: Column) -> str:
@@ -390,7 +399,7 @@ _RULES: dict[type[Operator], Callable[[_Compiler, Any], str]] = {
 
 
 def _positions(columns: Columns) -> list[str]:
-    return [f"c{i} AS {name(column)}" for i, column in enumerate(columns)]
+    return [f"{restored(column, i)} AS {name(column)}" for i, column in enumerate(columns)]
 
 
 def _group(keys: list[str]) -> str:

@@ -13,8 +13,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from slacktide.algebra.relation import Columns, Rel, Scan
-from slacktide.algebra.scalar import Column, Scalar
-from slacktide.algebra.types import is_groupable
+from slacktide.algebra.scalar import Scalar
+from slacktide.algebra.types import is_told_apart
 from slacktide.common.tree import of_type
 from slacktide.errors import (
     DamagedFileError,
@@ -349,11 +349,9 @@ def difference(chain: str, before: str, columns: Columns) -> Operator:
     new = o.ReadSaved(chain, columns, is_bag=True)
     old = o.ReadBag(before, columns)
     change = o.Add((new, o.Negate(old)), columns)
-    return o.Consolidate(change) if all(_groups(column) for column in columns) else change
-
-
-def _groups(column: Column) -> bool:
-    return is_groupable(column.type)
+    return (
+        o.Consolidate(change) if all(is_told_apart(column.type) for column in columns) else change
+    )
 
 
 def _laid_out(operator: Operator, sql: str, order: tuple[int, ...]) -> str:

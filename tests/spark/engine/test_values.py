@@ -115,12 +115,16 @@ wall = at
 
 def test_nested_values(lab: Lab) -> None:
     ddl = "a ARRAY<INT>, s STRUCT<x: DOUBLE, y: STRING>, m MAP<STRING, INT>"
-    one = ([1, None], {"x": -0.0, "y": "p"}, [("k", 1)])
+    one = ([1, None], {"x": -0.0, "y": "p"}, [("k", 1), ("j", None)])
+    same = (*one[:2], one[2][::-1])
     two: tuple[Any, ...] = ([], {"x": 0.0, "y": None}, [])
     none = (None, None, None)
     lab.source("t", ddl)
-    lab.land_as("t", [("insert", row) for row in (one, two, two, none)])
-    lab.view("passed", "SELECT * FROM t", policy="auto")
+    lab.land_as("t", [("insert", row) for row in (one, one, two, two, none)])
+    lab.view("passed", "SELECT * FROM t")
+    lab.view("deep", "SELECT array(m) AS maps FROM t", policy="auto")
+    lab.view("twins", "SELECT struct(a, a) AS both, struct(s.y, s.y) AS two FROM t")
+    lab.view("most", "SELECT max_by(s.x, struct(s.y, s.y)) AS x FROM t GROUP BY a")
     lab.view("plain", "SELECT a, s FROM t")
     lab.view(
         "inner_values",
@@ -128,11 +132,13 @@ def test_nested_values(lab: Lab) -> None:
     )
     lab.view("counted", "SELECT a, count(*) AS n FROM t GROUP BY a")
     lab.step(passed="full")
-    lab.land_as("t", [("insert", one), ("delete", two)])
-    report = lab.step(plain="incremental", inner_values="incremental", counted="incremental")
+    lab.land_as("t", [("insert", one), ("delete", two), ("delete", same)])
+    maintained = ("passed", "plain", "inner_values", "counted", "twins", "most")
+    report = lab.step(**dict.fromkeys(maintained, "incremental"))
     assert lab.bag("plain").total() == 4
     assert lab.bag("passed").total() == 4
-    assert report.views["passed"].reasons == ("UNGROUPABLE_TYPE(MAP<STRING, INT>)",)
+    assert lab.ws.read(lab.spark, "twins").schema["two"].dataType.fieldNames() == ["y", "y"]
+    assert report.views["deep"].reasons == ("UNGROUPABLE_TYPE(ARRAY<MAP<STRING, INT>>)",)
 
 
 def test_nothing_has_a_type(lab: Lab) -> None:

@@ -52,6 +52,19 @@ def _listed(_type: DataType, inputs: Sequence[Row]) -> str | None:
     return (delimiter or "").join(to_text(values[0]) for values in present)
 
 
+def _listed_sorted(sign: int) -> Function:
+    """Texts in the order of themselves, or in the reverse one."""
+
+    def by_text(one: Row, other: Row) -> int:
+        return sign * compare(one[0], other[0])
+
+    def evaluate(data_type: DataType, inputs: Sequence[Row]) -> str | None:
+        present = [values for values in inputs if values[0] is not None]
+        return _listed(data_type, sorted(present, key=functools.cmp_to_key(by_text)))
+
+    return evaluate
+
+
 def _mode(place: int) -> Function:
     """The most frequent value; of several the first or last one in order."""
 
@@ -70,14 +83,20 @@ def _sorted(values: Any) -> list[Any]:
     return sorted(values, key=functools.cmp_to_key(compare))
 
 
-def _percentile(_type: DataType, inputs: Sequence[Row]) -> Any:
+def _percentile(*, descending: bool = False) -> Function:
     """Values with their frequencies, between which is interpolated."""
-    repeated = [values[0] for values in inputs for _ in range(values[2] if values[2:] else 1)]
-    if not repeated:
-        return None
-    ordered = [float(value) for value in _sorted(repeated)]
-    share = inputs[0][1] if inputs[0][1:] else 0.5
-    return _for_each(share, lambda one: _between(ordered, float(one)))
+
+    def evaluate(_type: DataType, inputs: Sequence[Row]) -> Any:
+        repeated = [values[0] for values in inputs for _ in range(values[2] if values[2:] else 1)]
+        if not repeated:
+            return None
+        ordered = [float(value) for value in _sorted(repeated)]
+        if descending:
+            ordered.reverse()
+        share = inputs[0][1] if inputs[0][1:] else 0.5
+        return _for_each(share, lambda one: _between(ordered, float(one)))
+
+    return evaluate
 
 
 def _for_each(share: Any, function: Callable[[Any], Any]) -> Any:
@@ -93,13 +112,21 @@ def _between(ordered: Sequence[float], share: float) -> float:
     return (upper - position) * low + (position - lower) * high
 
 
-def _at_share(_type: DataType, inputs: Sequence[Row]) -> Any:
-    """The least value that a share of the rows does not exceed; exact for some thousands."""
-    if not inputs:
-        return None
-    ordered = _sorted(values[0] for values in inputs)
-    rows = len(ordered)
-    return _for_each(inputs[0][1], lambda one: ordered[max(math.ceil(float(one) * rows) - 1, 0)])
+def _at_share(*, descending: bool = False, made: Callable[[Any], Any] | None = None) -> Function:
+    """The first value in order that a share of the rows does not exceed; exact for some thousands."""
+
+    def evaluate(_type: DataType, inputs: Sequence[Row]) -> Any:
+        if not inputs:
+            return None
+        ordered = _sorted(values[0] if made is None else made(values[0]) for values in inputs)
+        if descending:
+            ordered.reverse()
+        rows = len(ordered)
+        return _for_each(
+            inputs[0][1], lambda one: ordered[max(math.ceil(float(one) * rows) - 1, 0)]
+        )
+
+    return evaluate
 
 
 STRICT: Final[Mapping[str, Function]] = {
@@ -109,11 +136,14 @@ STRICT: Final[Mapping[str, Function]] = {
     "mode": _mode(0),  # any of them, to Spark
     "mode least": _mode(0),
     "mode greatest": _mode(-1),
-    "median": _percentile,
-    "percentile": _percentile,
-    "percentile_cont": _percentile,
-    "approx_percentile": _at_share,
-    "percentile_approx": _at_share,
+    "median": _percentile(),
+    "percentile": _percentile(),
+    "percentile_cont": _percentile(),
+    "percentile_cont descending": _percentile(descending=True),
+    "percentile_disc ascending": _at_share(made=float),
+    "percentile_disc descending": _at_share(descending=True, made=float),
+    "approx_percentile": _at_share(),
+    "percentile_approx": _at_share(),
 }
 SEEING_NULL: Final[Mapping[str, Function]] = {
     "first": _at(0, ignores_null=False),
@@ -122,6 +152,8 @@ SEEING_NULL: Final[Mapping[str, Function]] = {
     "last ignore nulls": _at(-1, ignores_null=True),
     "any_value": _at(0, ignores_null=False),
     "listagg": _listed,
+    "listagg ascending": _listed_sorted(1),
+    "listagg descending": _listed_sorted(-1),
     "string_agg": _listed,
     "max_by": _by(1),
     "min_by": _by(-1),

@@ -8,6 +8,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.common.node import Node
 from slacktide.common.tree import rewrite
+from slacktide.spark.reader.constants import literal
 from slacktide.spark.reader.context import Reading, Scope, Tree, unreadable
 from slacktide.spark.reader.expressions import Expressions
 
@@ -85,7 +86,25 @@ class _Measuring(Expressions):
     def read(self, tree: Tree, scope: Scope) -> s.Scalar:
         if tree.get("e") != "AggregateExpression":
             return super().read(tree, scope)
-        call = aggregate_call(self._plain, tree, scope)
+        if tree["f"]["aggregateFunction"]["e"] == "PivotFirst":
+            return self._pivoted(tree, scope)
+        return self._measured(aggregate_call(self._plain, tree, scope))
+
+    def _pivoted(self, tree: Tree, scope: Scope) -> s.Scalar:
+        """A PIVOT's array of values, one for each constant: there is a row for it, or none."""
+        function, fields = tree["f"]["aggregateFunction"], tree["f"]
+        if fields["isDistinct"] or fields["filter"] is not None:
+            raise unreadable(function)
+        pivot = self._plain.read(function["f"]["pivotColumn"], scope)
+        value = self._plain.read(function["f"]["valueColumn"], scope)
+        found = []
+        for constant in function["constants"]:
+            chosen = s.Call("<=>", (pivot, literal(constant)), "BOOLEAN", nullable=False)
+            call = s.AggregateCall("max", (value,), False, chosen, value.type, True)  # noqa: FBT003
+            found.append(self._measured(call))
+        return s.Call("array", tuple(found), function["t"], function["n"])
+
+    def _measured(self, call: s.AggregateCall) -> s.Reference:
         measure = self.found.get(call)
         if measure is None:
             column = self.reading.column("", call.type, nullable=call.nullable)
@@ -122,15 +141,65 @@ def _function(reader: Expressions, tree: Tree, scope: Scope) -> s.Call:
         child = reader.read(fields["child"], scope)
         error = s.Literal(f"{fields['relativeSD']}D", "DOUBLE", nullable=False)
         return s.Call("approx_count_distinct", (child, error), tree["t"], tree["n"])
-    if kind == "Mode" and fields["reverseOpt"] is not None:
-        name = "mode least" if fields["reverseOpt"] else "mode greatest"
-        return s.Call(name, (reader.read(fields["child"], scope),), tree["t"], tree["n"])
+    within = _WITHIN_GROUP.get(kind)
+    if within is not None and (found := within(tree)) is not None:
+        name, arguments = found
+        return s.Call(
+            name, tuple(reader.read(item, scope) for item in arguments), tree["t"], tree["n"]
+        )
     known = _KNOWN.get(kind)
     if known is not None:
         return reader.call(tree, scope, known)
     call = reader.call(tree, scope, reader.registered(tree))
     reader.reading.aggregates.add(call)
     return call
+
+
+def _ordered_mode(tree: Tree) -> tuple[str, Sequence[Tree]] | None:
+    fields = tree["f"]
+    if fields["reverseOpt"] is None:
+        return None
+    return "mode least" if fields["reverseOpt"] else "mode greatest", [fields["child"]]
+
+
+def _ordered_list(tree: Tree) -> tuple[str, Sequence[Tree]] | None:
+    """LISTAGG in the order of what it lists: equal texts are the same text."""
+    fields = tree["f"]
+    if not fields["orderExpressions"]:
+        return None
+    (first, *more) = fields["orderExpressions"]
+    child = fields["child"]
+    if more or first["f"]["child"] != child or child["t"] not in {"STRING", "BINARY"}:
+        raise unreadable(tree, " in the order of something else")
+    return f"listagg {_direction(first)}", [child, fields["delimiter"]]
+
+
+def _direction(order: Tree) -> str:
+    return str(order["f"]["direction"]).lower()
+
+
+def _discrete(tree: Tree) -> tuple[str, Sequence[Tree]] | None:
+    fields = tree["f"]
+    if fields["legacyCalculation"]:
+        raise unreadable(tree, " as it was calculated in older versions")
+    order = "descending" if fields["reverse"] else "ascending"
+    return f"percentile_disc {order}", [fields["child"], fields["percentageExpression"]]
+
+
+def _continuous(tree: Tree) -> tuple[str, Sequence[Tree]] | None:
+    fields = tree["f"]
+    if not fields["reverse"]:
+        return None
+    return "percentile_cont descending", [fields["child"], fields["percentageExpression"]]
+
+
+_WITHIN_GROUP = {
+    "ListAgg": _ordered_list,
+    "Mode": _ordered_mode,
+    "Percentile": _continuous,
+    "PercentileDisc": _discrete,
+}
+"""Aggregates with an order: their names here, and their arguments, the ordered one first."""
 
 
 def _count(reader: Expressions, tree: Tree, scope: Scope) -> s.Call:

@@ -124,7 +124,20 @@ private void expression(org.apache.spark.sql.catalyst.expressions.Expression e) 
     }
     fields((scala.Product) e);
   }
+  if (e instanceof org.apache.spark.sql.catalyst.expressions.aggregate.PivotFirst) {
+    pivoted((org.apache.spark.sql.catalyst.expressions.aggregate.PivotFirst) e);
+  }
   out.append("}");
+}
+
+private void pivoted(org.apache.spark.sql.catalyst.expressions.aggregate.PivotFirst p) {
+  out.append(",\"constants\":[");
+  scala.collection.Iterator it = p.pivotColumnValues().iterator();
+  while (it.hasNext()) {
+    typedConstant(it.next(), p.pivotColumn().dataType());
+    if (it.hasNext()) out.append(",");
+  }
+  out.append("]");
 }
 
 // A chain of AND or OR becomes one list: trees of a hundred levels are common, lists are flat.

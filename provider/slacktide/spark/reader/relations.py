@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from slacktide.algebra import relation as r
@@ -114,6 +115,9 @@ def _one_row(_: Relations, __: Tree) -> r.Rel:
 
 def _local(reader: Relations, tree: Tree) -> r.Rel:
     fields = tuple(reader.reading.column_of(field) for field in tree["o"])
+    if not tree["rows"]:
+        # SQL has no way to say of a constant that is nowhere that it is not NULL.
+        fields = tuple(replace(field, nullable=True) for field in fields)
     rows = tuple(tuple(literal(value) for value in row) for row in tree["rows"])
     return r.Values(fields, rows)
 

@@ -1,0 +1,40 @@
+"""What is asked of the text of a type."""
+
+from __future__ import annotations
+
+import pytest
+
+from slacktide.algebra.types import is_told_apart, storable
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("INT", "INT"),
+        ("STRUCT<a: INT, A: STRING>", "STRUCT<_0: INT, _1: STRING>"),
+        ("ARRAY<STRUCT<x: INT, x: INT>>", "ARRAY<STRUCT<_0: INT, _1: INT>>"),
+        ("MAP<STRING, STRUCT<b: DECIMAL(10,2) NOT NULL, `a:, b`: ARRAY<INT>>>", None),
+        (
+            "STRUCT<a: STRUCT<k: INT, k: DECIMAL(3,1) NOT NULL> NOT NULL, b: MAP<INT, STRING>>",
+            "STRUCT<a: STRUCT<_0: INT, _1: DECIMAL(3,1) NOT NULL> NOT NULL, b: MAP<INT, STRING>>",
+        ),
+        ("STRUCT<a: STRING COLLATE UNICODE_CI, b: INTERVAL DAY TO SECOND>", None),
+        ("STRUCT<>", None),
+    ],
+)
+def test_files_have_no_two_fields_of_one_name(given: str, stored: str | None) -> None:
+    assert storable(given) == (stored or given)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("STRING COLLATE UTF8_LCASE", True),
+        ("MAP<STRING, ARRAY<INT>>", True),
+        ("MAP<STRING, MAP<STRING, INT>>", False),
+        ("STRUCT<m: MAP<STRING, INT>>", False),
+        ("VARIANT", False),
+    ],
+)
+def test_values_that_an_image_tells_apart(given: str, told: bool) -> None:
+    assert is_told_apart(given) is told
