@@ -1,4 +1,4 @@
-"""Every construct under every kind of change, equal to batch each time; writes the page.
+"""Every construct under every kind of change, equal to batch each time, and its costs; writes the page.
 
 python -m tests.campaigns.capabilities
 """
@@ -11,14 +11,16 @@ from pathlib import Path
 from slacktide.spark.session import local_session
 from tests.harness.capabilities import CHANGES, PAGE, page, play
 from tests.harness.constructs import CONSTRUCTS
+from tests.harness.small_changes import shares
 
 
 def main() -> int:
     """Run the campaign."""
     spark = local_session("capabilities")
     with tempfile.TemporaryDirectory() as folder:
-        found = play(spark, Path(folder), [*CONSTRUCTS], [*CHANGES])
-    PAGE.write_text(page(found), encoding="utf-8")
+        found = play(spark, Path(folder) / "all", [*CONSTRUCTS], [*CHANGES])
+        read = shares(spark, Path(folder) / "large", CONSTRUCTS)
+    PAGE.write_text(page(found, read), encoding="utf-8")
     return 0
 
 

@@ -137,7 +137,8 @@ def test_nested_values(lab: Lab) -> None:
     report = lab.step(**dict.fromkeys(maintained, "incremental"))
     assert lab.bag("plain").total() == 4
     assert lab.bag("passed").total() == 4
-    assert lab.ws.read(lab.spark, "twins").schema["two"].dataType.fieldNames() == ["y", "y"]
+    both, two = "struct<a:array<int>,a:array<int>>", "struct<y:string,y:string>"
+    assert lab.ws.read(lab.spark, "twins").schema.simpleString() == f"struct<both:{both},two:{two}>"
     assert report.views["deep"].reasons == ("UNGROUPABLE_TYPE(ARRAY<MAP<STRING, INT>>)",)
 
 
