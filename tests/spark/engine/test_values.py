@@ -137,8 +137,10 @@ def test_nested_values(lab: Lab) -> None:
     report = lab.step(**dict.fromkeys(maintained, "incremental"))
     assert lab.bag("plain").total() == 4
     assert lab.bag("passed").total() == 4
-    both, two = "struct<a:array<int>,a:array<int>>", "struct<y:string,y:string>"
-    assert lab.ws.read(lab.spark, "twins").schema.simpleString() == f"struct<both:{both},two:{two}>"
+    lists, texts = "struct<a:array<int>,a:array<int>>", "struct<y:string,y:string>"
+    assert (
+        lab.ws.read(lab.spark, "twins").schema.simpleString() == f"struct<both:{lists},two:{texts}>"
+    )
     assert report.views["deep"].reasons == ("UNGROUPABLE_TYPE(ARRAY<MAP<STRING, INT>>)",)
 
 
