@@ -165,9 +165,12 @@ def _skip(draft: _Draft, number: int, update: u.SkipArrival) -> None:
 
 
 def _was_taken_in(draft: _Draft, source: str, version: int) -> bool:
-    """Whether an answer, a state or the mirror was made from a version."""
-    vectors = [chain.versions for chain in draft.chains.values()]
-    vectors += [view.versions for view in draft.views.values()]
+    """Whether an answer, a state or the mirror was made from a version.
+
+    What an answer was made of stands in its view: its chain may tell of a history that went away.
+    """
+    made = [c for c in draft.chains.values() if not c.id.startswith(("views/", "changes/"))]
+    vectors = [*(c.versions for c in made), *(view.versions for view in draft.views.values())]
     return any((vector or {}).get(source, 0) >= version for vector in vectors)
 
 

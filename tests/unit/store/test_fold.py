@@ -120,6 +120,22 @@ def test_a_reset_forgets_what_was_made_from_the_history() -> None:
     assert (world.views["q2"].versions, world.views["q2"].token) == ({"lines": 1}, 4)
 
 
+def test_what_an_older_history_was_answered_with_is_not_made_from_a_version() -> None:
+    """The answers stay with their versions, which compare with none of the history that began since."""
+    answer = s.Chain("views/q1", (), segment(1, orders=9))
+    state = s.Chain("states/both", (), segment(2, orders=1, lines=1))
+    world = after(
+        [ORDERS, replace(VIEW, name="q1"), s.SetChain(answer)],
+        [s.SetChain(replace(answer, id="changes/q1@1")), s.SetChain(state)],
+        [s.AcceptArrivals("orders", [arrival("a"), arrival("b")])],
+        [s.AdvanceView("q1", {"orders": 1}, 1)],
+    )
+    kept = s.apply(world, 5, s.SkipArrival("orders", 2))
+    assert ("states/both" in kept.chains, kept.views["q1"].versions) == (True, {"orders": 1})
+    gone = s.apply(world, 5, s.SkipArrival("orders", 1))
+    assert ("states/both" in gone.chains, gone.views["q1"].versions) == (False, None)
+
+
 def test_a_source_that_is_dropped_and_added_again_is_another() -> None:
     world = s.apply(built(), 5, s.DropSource("orders"))
     assert set(world.chains) == {"states/lines", "views/q1"}
