@@ -134,6 +134,7 @@ def test_what_an_older_history_was_answered_with_is_not_made_from_a_version() ->
     assert ("states/both" in kept.chains, kept.views["q1"].versions) == (True, {"orders": 1})
     gone = s.apply(world, 5, s.SkipArrival("orders", 1))
     assert ("states/both" in gone.chains, gone.views["q1"].versions) == (False, None)
+    assert gone.views["q1"].reached == {"orders": 1}
 
 
 def test_a_source_that_is_dropped_and_added_again_is_another() -> None:
@@ -177,6 +178,20 @@ def test_another_text_sets_the_answer_aside() -> None:
     assert not {name for name in forgotten.chains if "@" in name}
     dropped = s.apply(later, 11, s.DropView("q1"))
     assert not {name for name in dropped.chains if "q1" in name}
+
+
+def test_how_far_an_answer_had_come_is_known_until_there_is_another() -> None:
+    both = {"lines": 1, "orders": 1}
+    first = s.apply(built(), 5, s.AdvanceView("q1", both, 2))
+    world = s.apply(first, 6, s.ReplaceView("q1", "SELECT 2", {}, {}, {}))
+    assert (first.views["q1"].reached, world.views["q1"].reached) == (both, both)
+    again = s.apply(world, 7, s.RestateView("q1", "SELECT 2 ", {}, {}, {}))
+    assert again.views["q1"].reached == both
+    answered = s.apply(again, 8, s.AdvanceView("q1", {"lines": 2}, 9)).views["q1"]
+    assert (answered.reached, answered.before) == ({"lines": 2}, {})
+    for before in (first, world):
+        for gone in (s.ResetSource("orders"), s.DropSource("orders")):
+            assert s.apply(before, 7, gone).views["q1"].reached == {"lines": 1}
 
 
 def test_readers_through_other_views() -> None:
