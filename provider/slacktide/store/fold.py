@@ -275,6 +275,7 @@ def _replace_view(draft: _Draft, number: int, update: u.ReplaceView) -> None:
         paused=bool(update.settings.get("paused", old.paused)),
         former=_retired(draft, old),
         before=old.reached,
+        forgotten=old.forgotten,
     )
 
 
@@ -290,6 +291,7 @@ def _restate_view(draft: _Draft, number: int, update: u.RestateView) -> None:
         since=old.since,
         former=old.former,
         before=old.before,
+        forgotten=old.forgotten,
     )
 
 
@@ -314,7 +316,8 @@ def _forget_former(draft: _Draft, _: int, update: u.ForgetFormer) -> None:
         if former.run == update.run:
             _drop_answers(draft, view.name, former)
     kept = tuple(former for former in view.former if former.run != update.run)
-    draft.views[view.name] = replace(view, former=kept)
+    forgotten = max(update.run, view.forgotten or 0)
+    draft.views[view.name] = replace(view, former=kept, forgotten=forgotten)
 
 
 def _drop_answers(draft: _Draft, view: str, former: FormerText) -> None:

@@ -161,6 +161,7 @@ class ViewRecord:
         defined: the log number of its text.
         before: how far the last answer had come, by source, while there are no `versions`; without
             sources that were reset since, as versions compare within one epoch.
+        forgotten: the last run that answered a former text of which nothing is kept; None for none.
     """
 
     name: str
@@ -178,6 +179,7 @@ class ViewRecord:
     former: tuple[FormerText, ...] = ()
     defined: int = 0
     before: Mapping[str, int] = field(default_factory=dict)
+    forgotten: int | None = None
 
     @property
     def reached(self) -> Mapping[str, int]:

@@ -114,6 +114,9 @@ def test_other_columns(filled: Lab) -> None:
     late.gc(keep_runs=1, grace=timedelta(0))
     with pytest.raises(UnknownObjectError, match="no answer as of run 2"):
         lab.read("sums", run=2)
+    for until in (1, 2, None):
+        with pytest.raises(UnknownObjectError, match=r"up to run \d are no longer kept"):
+            lab.changes("sums", 0, until)
     assert lab.read("sums", run=3) == [(900,)]
     assert {name for name in lab.ws._store.world().chains if "@" in name} == set()
     lab.verified()

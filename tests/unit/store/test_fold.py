@@ -175,6 +175,9 @@ def test_another_text_sets_the_answer_aside() -> None:
     assert (later.views["q1"].since, later.views["q1"].run) == (4, 5)
     forgotten = s.apply(later, 11, s.ForgetFormer("q1", 1))
     assert forgotten.views["q1"].former == ()
+    assert (later.views["q1"].forgotten, forgotten.views["q1"].forgotten) == (None, 1)
+    replaced = s.apply(forgotten, 12, s.ReplaceView("q1", "SELECT 4", {}, {}, {}))
+    assert replaced.views["q1"].forgotten == 1, "whatever comes after it"
     assert not {name for name in forgotten.chains if "@" in name}
     dropped = s.apply(later, 11, s.DropView("q1"))
     assert not {name for name in dropped.chains if "q1" in name}
