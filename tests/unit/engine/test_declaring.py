@@ -110,7 +110,11 @@ def test_a_plan_keeps_what_was_declared() -> None:
         alter=(Alteration("orders", "id BIGINT, more INT"),),
     )
     assert Plan.from_dict(plan.to_dict()) == plan
-    assert plan.summary[-1] == "source orders is declared otherwise"
+    assert plan.summary[2:] == [
+        "versions: orders to 1",
+        "source orders gains columns: id BIGINT, more INT",
+        "source orders is declared otherwise",
+    ]
 
 
 @pytest.mark.parametrize(
