@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from slacktide.common.names import check_name
 from slacktide.engine.catalogue import Catalogue
@@ -24,6 +24,12 @@ from slacktide.store.world import World
 if TYPE_CHECKING:
     from slacktide.spark.handles import SparkSession
     from slacktide.store.store import Store
+
+_NEEDED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "source": (("kind",), '{"kind": "files", "path": "…"}'),
+    "function": (("target", "returns"), '{"target": "module:function", "returns": "double"}'),
+    "view": (("sql",), '{"sql": "SELECT …"}'),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ def declare(catalogue: Catalogue, world: World, declarations: Mapping[str, Any])
     notices: list[str] = []
     alter: list[Alteration] = []
     applies = declarations.get("apply", False) is True
-    for name, source in declarations.get("sources", {}).items():
+    for name, source in _declared(declarations, "source").items():
         arguments = {key: value for key, value in source.items() if key != "kind"}
         record = world.sources.get(name)
         if record is None:
@@ -53,14 +59,37 @@ def declare(catalogue: Catalogue, world: World, declarations: Mapping[str, Any])
             alter.append(_alteration(record, arguments["schema"]))
         else:
             notices += _source_notices(record, source["kind"], arguments)
-    for name, function in declarations.get("functions", {}).items():
+    for name, function in _declared(declarations, "function").items():
         rest = {k: v for k, v in function.items() if k not in {"target", "returns"}}
         if name not in world.functions:
             catalogue.add_function(name, function["target"], function["returns"], rest)
         elif _differs(world.functions[name], function["target"], function["returns"], rest):
             notices.append(f"function {name} is declared otherwise; drop it to change it")
-    register = list(_views(world, declarations.get("views", {}), notices, applies=applies))
+    register = list(_views(world, _declared(declarations, "view"), notices, applies=applies))
     return Declared(tuple(register), tuple(notices), tuple(alter))
+
+
+def _declared(declarations: Mapping[str, Any], kind: str) -> Mapping[str, Mapping[str, Any]]:
+    """The sources, functions or views that are declared, each with what it cannot be without."""
+    needed, example = _NEEDED[kind]
+    found = declarations.get(f"{kind}s", {})
+    if not isinstance(found, Mapping):
+        raise InvalidSettingError(
+            f"{kind}s is {found!r}, which is not a mapping by name",
+            hint=f"declare a {kind} as NAME: {example}",
+        )
+    for name, given in found.items():
+        if not isinstance(given, Mapping):
+            raise InvalidSettingError(
+                f"{kind} {name} is declared as {given!r}", hint=f"declare it as {example}"
+            )
+        lacking = [key for key in needed if not isinstance(given.get(key), str)]
+        if lacking:
+            check_name(kind, name)
+            raise InvalidSettingError(
+                f"{kind} {name} has no {lacking[0]}", hint=f"declare it as {example}"
+            )
+    return found
 
 
 def _differs(record: FunctionRecord, target: str, returns: str, rest: Mapping[str, Any]) -> bool:
@@ -104,10 +133,6 @@ def _views(
     for name, view in views.items():
         check_name("view", name)
         settings = {key: value for key, value in view.items() if key != "sql"}
-        if not isinstance(view.get("sql"), str):
-            raise InvalidSettingError(
-                f"view {name} has no sql", hint='declare it as {"sql": "SELECT …"}'
-            )
         checked = check_settings(name, settings)
         if name not in world.views:
             notice = notice_of(name, checked)

@@ -158,6 +158,26 @@ def test_wrong_declarations(store: Store, views: dict[str, Any], error: type[Exc
     assert store.world().number == before
 
 
+@pytest.mark.parametrize(
+    ("declarations", "fact"),
+    [
+        ({"sources": {"orders": {"path": "/in"}}}, "source orders has no kind"),
+        ({"sources": {"orders": {"kind": True, "path": "/in"}}}, "source orders has no kind"),
+        ({"sources": {"orders": True}}, "source orders is declared as True"),
+        ({"sources": ["orders"]}, r"sources is \['orders'\], which is not a mapping"),
+        ({"functions": {"f": {"returns": "double"}}}, "function f has no target"),
+        ({"functions": {"f": {"target": "m:f"}}}, "function f has no returns"),
+        ({"views": {"totals": "SELECT 1"}}, "view totals is declared as 'SELECT 1'"),
+    ],
+)
+def test_declarations_that_lack_something(
+    store: Store, declarations: dict[str, Any], fact: str
+) -> None:
+    with pytest.raises(InvalidSettingError, match=fact) as refused:
+        run(store, **declarations)
+    assert "declare" in refused.value.hint
+
+
 def test_options_may_be_of_any_plain_type(store: Store) -> None:
     options = {"header": True, "maxColumns": 10, "sep": ";"}
     declared = {"orders": source(store, format="csv", schema="id BIGINT", options=options)}
