@@ -235,9 +235,7 @@ def _forget(draft: _Draft, number: int, source: str) -> None:
             del draft.chains[chain.id]
     for view in list(draft.views.values()):
         if source in (view.versions or ()):
-            draft.views[view.name] = replace(
-                view, versions=None, before=view.reached, token=number
-            )
+            draft.views[view.name] = replace(view, versions=None, before=view.reached, token=number)
 
 
 def _add_function(draft: _Draft, _: int, update: u.AddFunction) -> None:
