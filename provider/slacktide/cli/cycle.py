@@ -87,12 +87,8 @@ def show_plan(made: Plan) -> None:
     rows += [(new.name, "new", "", "created by the run") for new in made.register]
     if rows:
         show_table(("view", "method", "versions", "why"), rows, firm={"method"})
-    for line in made.upkeep:
+    for line in (*made.alterations, *made.upkeep, *made.notices):
         say(line)
-    for change in made.alter:
-        say(f"source {change.name} gains columns: {change.schema}")
-    for notice in made.notices:
-        say(notice)
     if made.is_empty:
         say("nothing to do" if rows else "no views yet: slacktide view add --help")
 

@@ -78,15 +78,15 @@ def texts_between(world: World, record: ViewRecord, since: int, until: int | Non
     """
     texts = texts_of(record)
     begun = [text for text in texts if text.since <= since]
+    if record.forgotten is not None and texts and not begun:
+        # The oldest text that is kept may have forgotten its first changes, too.
+        raise _forgotten(record.name, max(texts[0].since, _whole_from(world, texts[0])))
     later = [t for t in texts if t.since > since and (until is None or t.since <= until)]
     needed = [*begun[-1:], *later]
     for text in needed:
-        chain = world.chains.get(text.changes)
-        if chain is not None and chain.base is not None and since < int(chain.base.run):
-            raise UnknownObjectError(
-                f"changes of view {record.name} up to run {chain.base.run} are no longer kept",
-                hint=f"read the answer as of run {chain.base.run}, and its changes since then",
-            )
+        whole = _whole_from(world, text)
+        if since < whole:
+            raise _forgotten(record.name, whole)
     for earlier, text in reversed([*pairwise(needed)]):
         if not same_columns(earlier.view.outputs, text.view.outputs):
             raise UnknownObjectError(
@@ -95,6 +95,19 @@ def texts_between(world: World, record: ViewRecord, since: int, until: int | Non
                 hint=f"read the answer as of run {text.since}, and its changes since then",
             )
     return needed
+
+
+def _whole_from(world: World, text: Text) -> int:
+    """The run after which all changes of a text are kept."""
+    chain = world.chains.get(text.changes)
+    return 0 if chain is None or chain.base is None else int(chain.base.run)
+
+
+def _forgotten(view: str, run: int) -> UnknownObjectError:
+    return UnknownObjectError(
+        f"changes of view {view} up to run {run} are no longer kept",
+        hint=f"read the answer as of run {run}, and its changes since then",
+    )
 
 
 def former_answer(world: World, name: str, view: ReadView) -> Former | None:

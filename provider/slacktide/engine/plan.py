@@ -82,7 +82,7 @@ class Plan:
 
     @property
     def summary(self) -> list[str]:
-        """Three lines for people, what, how and up to where, and one per notice."""
+        """Three lines for people, what, how and up to where, then what else the run does, and notices."""
         by_method: dict[str, list[str]] = {}
         for view in self.views:
             by_method.setdefault(view.method, []).append(view.view)
@@ -94,9 +94,15 @@ class Plan:
             f"plan {self.plan_id} for {len(self.views) + len(self.register)} views",
             how or "no views",
             f"versions: {taken or 'none'}",
+            *self.alterations,
             *self.upkeep,
             *self.notices,
         ]
+
+    @property
+    def alterations(self) -> list[str]:
+        """A line for each source that gains columns."""
+        return [f"source {change.name} gains columns: {change.schema}" for change in self.alter]
 
     @property
     def upkeep(self) -> list[str]:

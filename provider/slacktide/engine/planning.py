@@ -17,7 +17,7 @@ from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Save
 from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord
-from slacktide.store.world import World
+from slacktide.store.world import World, reads
 
 
 def make_plan(
@@ -118,36 +118,34 @@ def _ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
     """How far each source is taken in: all of it, unless it is held or has a backlog limit.
 
     No less than the foremost view has taken in: all views of a run, and so the states that they
-    share, stand at one version afterwards.
+    share, stand at one version afterwards. An answer that is made anew does not go back in time.
     """
-    ends: dict[str, int] = {}
-    starts: dict[str, list[int]] = {}
+    readers: dict[str, list[ViewRecord]] = {}
     for record in records:
-        for consumed, version in (record.versions or {}).items():
-            starts.setdefault(consumed, []).append(version)
-    for name, source in world.sources.items():
-        taken = starts.get(name, [])
-        if source.held and taken:
-            ends[name] = max(taken)
-        elif taken:
-            ends[name] = max(*taken, _limited(source, min(taken)))
-        else:
-            # An answer that is made anew does not go back in time; states that others keep do not,
-            # either, and files that a mirror holds may be gone.
-            mirror = world.chains.get(f"sources/{name}")
-            mirrored = 0 if mirror is None else (mirror.versions or {}).get(name, 0)
-            is_first = not _is_answered(world, name)
-            ends[name] = _limited(source, mirrored) if is_first else source.version
-    return ends
+        for name in reads(record):
+            readers.setdefault(name, []).append(record)
+    return {name: _end(world, s, readers.get(name, [])) for name, s in world.sources.items()}
 
 
-def _is_answered(world: World, source: str) -> bool:
-    """Whether a view over a source has, or had, an answer."""
-    return any(
-        (view.run is not None or view.former)
-        and source in ReadView.from_dict(view.definition).sources
-        for view in world.views.values()
-    )
+def _end(world: World, source: Source, readers: Sequence[ViewRecord]) -> int:
+    """How far a run takes in a source that these of its views read."""
+    reached = [one.reached[source.name] for one in readers if source.name in one.reached]
+    foremost = max(reached) if reached else _taken_in(world, source.name)
+    if source.held:
+        return foremost
+    # A view without an answer is made from all rows, however far it lags, and holds no other back.
+    lags = [v for one in readers if (v := (one.versions or {}).get(source.name)) is not None]
+    return max(foremost, _limited(source, min(lags, default=foremost)))
+
+
+def _taken_in(world: World, source: str) -> int:
+    """How far anything has taken in a source.
+
+    States that others keep do not go back, and files that a mirror holds may be gone.
+    """
+    kept = (c.versions for c in world.chains.values() if c.id.startswith(("states/", "sources/")))
+    vectors = [*kept, *(view.reached for view in world.views.values())]
+    return max(((vector or {}).get(source, 0) for vector in vectors), default=0)
 
 
 def _limited(source: Source, start: int) -> int:

@@ -29,7 +29,7 @@ class Situation:
         share: pending change over the size of the view's sources, both in rows or both in bytes.
         states: the versions of each state that exists, by chain id.
         policy: ``auto``, ``incremental`` or ``full``.
-        token: log number of the view's definition.
+        token: log number of the last change of the view's definition or versions; see `ViewPlan`.
         mirrors: by source, the version up to which its mirror is compacted.
         rebuilds: a state that another view of the run builds anew, or an empty text.
         kept: without an answer, the versions of the states that it can be made from; see

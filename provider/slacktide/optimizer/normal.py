@@ -1,10 +1,10 @@
-"""Views brought into the form that delta rules know, and in which what means the same is the same.
+"""Views brought into the form that delta rules know, by which states and texts are compared, too.
 
-Catalyst puts a projection over a source that has more columns than the query uses. It is left out,
-so that a column more changes no state.
+Projections that only pass their input on are left out. Catalyst puts one over a source that has more
+columns than the query uses, and none over one that has just these: a column that a source gains would
+give states another identity, and views another meaning.
 
-Scalar subqueries become joins.
-
+Scalar subqueries become joins, as no rule gives the change of an expression that asks for a relation.
 The one value of an uncorrelated subquery is a relation of one row, so an expression that asks for it
 reads a column of a join. Where it cannot be seen that there is at most one row, its rows are brought
 together into one that fails when there were several, as the query does.
@@ -26,10 +26,7 @@ _MANY: Final = "'a scalar subquery gives more than one row'"
 
 
 def normal(root: r.Rel) -> r.Rel:
-    """Give the same relation, column by column.
-
-    Projections that change nothing are left out, and subqueries become joins where that is safe.
-    """
+    """Give the same relation, column by column, without idle projections and scalar subqueries."""
     fresh = fresh_ids(root)
 
     def join(node: Node) -> Node | None:

@@ -26,9 +26,12 @@ class ViewPlan:
         method: ``incremental``, ``full`` or ``unchanged``.
         reasons: why it is this method and not a better one.
         program: the steps; None when the view is unchanged.
-        start: version of each source that the answer was made of; empty for no answer.
+        start: version of each source that the answer is made of. Without an answer, that from which
+            kept states are gone on from, which is the end where no such state reads the source;
+            empty where everything is made from the sources.
         end: version of each source that the answer will be made of.
-        token: log number of the definition of the view that was planned.
+        token: log number of the last change of the view's definition or versions before the plan, which
+            is stale once there was another; 0 for a view that the run itself adds.
     """
 
     view: str

@@ -17,7 +17,6 @@ from slacktide.algebra.scalar import Scalar
 from slacktide.algebra.types import is_told_apart
 from slacktide.common.tree import of_type
 from slacktide.errors import (
-    DamagedFileError,
     DataError,
     ExecutionError,
     InvariantError,
@@ -198,13 +197,6 @@ class _TaskRun:
         self._outcome.merged[step.chain] = self._written_as(
             "merged", step.child, step.chain, few=rows <= MOST_ROWS, order=step.order
         )
-        read = self._outcome.cost.rows_read
-        if 0 < read < rows:  # Spark passes over a file without a byte; what is unknown is zero
-            raise DamagedFileError(
-                f"chain {step.chain}: {read} rows were read where {rows} were written",
-                chain=step.chain,
-                hint="restore its files, or drop the view and add it again: its readers begin anew",
-            )
 
     def _write(
         self, operator: Operator, chain: str, *, is_base: bool, order: tuple[int, ...] = ()

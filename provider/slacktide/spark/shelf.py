@@ -16,8 +16,6 @@ from slacktide.spark.working import working_session
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_VERIFIED = "parquet.page.verify-checksum.enabled"
-
 
 class Shelf:
     """The tables of one session.
@@ -42,19 +40,6 @@ class Shelf:
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]
-
-    def read(self, schema: str, paths: tuple[str, ...]) -> str:
-        """A table of some Parquet files of ours."""
-        return self.once(("files", schema, paths), lambda: self._read(schema, paths))
-
-    def _read(self, schema: str, paths: tuple[str, ...]) -> str:
-        if not paths:
-            return self.register(self.session.createDataFrame([], schema))
-        return self.register(self.frame(schema, paths))
-
-    def frame(self, schema: str, paths: tuple[str, ...]) -> DataFrame:
-        """The rows of some Parquet files of ours, with what Spark knows of the files."""
-        return self.session.read.schema(schema).option(_VERIFIED, "true").parquet(*paths)
 
     def define(self, sql: str) -> str:
         """A table of what a query gives."""

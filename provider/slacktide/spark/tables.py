@@ -20,6 +20,7 @@ from slacktide.spark.compile import stored_type
 from slacktide.spark.landed import FILE, literal_path
 from slacktide.spark.mirrors import Mirrored, mirror_chains, mirrored, signed_rows_sql
 from slacktide.spark.shelf import Shelf
+from slacktide.spark.stored import stored_frame
 from slacktide.store.arrivals import Totals
 from slacktide.store.naming import segments
 
@@ -126,10 +127,8 @@ class Tables:
             return feed
         schema = self._source(source).schema
         names = [column["name"] for column in schema]
-        paths = self._paths(mirror.segments)
-        self._name(f"rows of {source}", paths)
         stored = ", ".join(f"c{i} {column['type']}" for i, column in enumerate(schema))
-        table = self._shelf.read(f"{stored}, __m BIGINT", paths)
+        table = self._read(f"sources/{source}", f"{stored}, __m BIGINT", mirror.segments)
         rest = f"SELECT {', '.join(map(quoted, names))}, __m FROM {feed}"
         return self._shelf.define(f"{signed_rows_sql(table, names)} UNION ALL {rest}")
 
@@ -180,12 +179,9 @@ class Tables:
         """The same with the run of each segment as ``__run``, in one scan however many there are."""
         fields = [(f"c{i}", stored_type(column.type)) for i, column in enumerate(columns)]
         fields.append(("__m", "BIGINT"))
-        paths = self._paths(segments)
-        if not paths:
+        if not any(segment.files for segment in segments):
             return self._nothing([*fields, ("__run", "BIGINT")])
-        self._name(chain, paths)
-        schema = ", ".join(f"{name} {kind}" for name, kind in fields)
-        frame = self._shelf.frame(schema, paths)
+        frame = self._frame(chain, ", ".join(f"{name} {kind}" for name, kind in fields), segments)
         attempt = "element_at(split(_metadata.file_path, '/'), -3)"
         table = self._shelf.register(frame.selectExpr("*", f"{attempt} AS {FILE}"))
         runs = ", ".join(
@@ -256,11 +252,8 @@ class Tables:
 
     def _mirror_table(self, source: str, base: Segment) -> str:
         schema = self._source(source).schema
-        paths = self._paths([base])
-        self._name(f"rows of {source}", paths)
-        table = self._shelf.read(
-            ", ".join(f"c{i} {c['type']}" for i, c in enumerate(schema)), paths
-        )
+        fields = ", ".join(f"c{i} {c['type']}" for i, c in enumerate(schema))
+        table = self._read(f"sources/{source}", fields, [base])
         names = ", ".join(f"c{i} AS {quoted(c['name'])}" for i, c in enumerate(schema))
         return self._shelf.define(f"SELECT {names} FROM {table}")
 
@@ -284,20 +277,30 @@ class Tables:
         sql = landed.misfits_sql(self._shelf, self._source(source), after, until)
         return None if sql is None else self._shelf.define(sql)
 
-    def _name(self, label: str, paths: Sequence[str]) -> None:
-        self._shelf.labels.update(dict.fromkeys(paths[:1], label))
-
     def _files(
         self, chain: str, segments: Sequence[Segment], columns: Columns, *, is_bag: bool
     ) -> str:
         fields = [(f"c{i}", stored_type(column.type)) for i, column in enumerate(columns)]
         if is_bag:
             fields.append(("__m", "BIGINT"))
-        paths = self._paths(segments)
-        if not paths:
+        if not any(segment.files for segment in segments):
             return self._nothing(fields)
-        self._name(chain, paths)
-        return self._shelf.read(", ".join(f"{name} {kind}" for name, kind in fields), paths)
+        schema = ", ".join(f"{name} {kind}" for name, kind in fields)
+        return self._read(chain, schema, segments)
+
+    def _read(self, chain: str, schema: str, segments: Sequence[Segment]) -> str:
+        """A table of what some segments of a chain hold."""
+        key = ("files", schema, self._paths(segments))
+        return self._shelf.once(
+            key, lambda: self._shelf.register(self._frame(chain, schema, segments))
+        )
+
+    def _frame(self, chain: str, schema: str, segments: Sequence[Segment]) -> DataFrame:
+        paths = self._paths(segments)
+        label = f"rows of {chain.removeprefix('sources/')}" if _is_mirror(chain) else chain
+        self._shelf.labels.update(dict.fromkeys(paths[:1], label))
+        files = [file for segment in segments for file in segment.files]
+        return stored_frame(self._shelf.session, chain, schema, paths, files)
 
     def _paths(self, segments: Sequence[Segment]) -> tuple[str, ...]:
         return tuple(
@@ -309,3 +312,7 @@ class Tables:
     def _nothing(self, columns: Sequence[tuple[str, str]]) -> str:
         nulls = ", ".join(f"CAST(NULL AS {data_type}) AS {name}" for name, data_type in columns)
         return self._shelf.define(f"SELECT {nulls} WHERE false")
+
+
+def _is_mirror(chain: str) -> bool:
+    return chain.startswith("sources/")

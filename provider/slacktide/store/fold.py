@@ -122,7 +122,7 @@ def _add_source(draft: _Draft, number: int, update: u.AddSource) -> None:
 def _drop_source(draft: _Draft, number: int, update: u.DropSource) -> None:
     _known(draft.sources, "source", update.name)
     _unread(draft, "source", update.name)
-    _forget(draft, number, update.name)
+    _forget_history(draft, number, update.name)
     del draft.sources[update.name]
 
 
@@ -165,9 +165,12 @@ def _skip(draft: _Draft, number: int, update: u.SkipArrival) -> None:
 
 
 def _was_taken_in(draft: _Draft, source: str, version: int) -> bool:
-    """Whether an answer, a state or the mirror was made from a version."""
-    vectors = [chain.versions for chain in draft.chains.values()]
-    vectors += [view.versions for view in draft.views.values()]
+    """Whether an answer, a state or the mirror was made from a version.
+
+    What an answer was made of stands in its view: its chain may tell of a history that went away.
+    """
+    made = [c for c in draft.chains.values() if not c.id.startswith(("views/", "changes/"))]
+    vectors = [*(c.versions for c in made), *(view.versions for view in draft.views.values())]
     return any((vector or {}).get(source, 0) >= version for vector in vectors)
 
 
@@ -199,7 +202,7 @@ def _complete(draft: _Draft, _: int, update: u.MarkComplete) -> None:
 
 def _reset(draft: _Draft, number: int, update: u.ResetSource) -> None:
     source = _known(draft.sources, "source", update.source)
-    _forget(draft, number, source.name)
+    _forget_history(draft, number, source.name)
     draft.sources[source.name] = Source(
         source.name,
         source.kind,
@@ -211,10 +214,19 @@ def _reset(draft: _Draft, number: int, update: u.ResetSource) -> None:
     )
 
 
-def _forget(draft: _Draft, number: int, source: str) -> None:
-    """Take away what was made from a history that goes away.
+def _forget_history(draft: _Draft, number: int, source: str) -> None:
+    """Take away all that a history tells of: its versions begin anew, and compare with none before."""
+    _forget(draft, number, source)
+    for view in list(draft.views.values()):
+        if source in view.before:
+            before = {name: at for name, at in view.before.items() if name != source}
+            draft.views[view.name] = replace(view, before=before)
 
-    Its versions begin anew, so that a chain that stayed would look as if it were up to date.
+
+def _forget(draft: _Draft, number: int, source: str) -> None:
+    """Take away what was made from a source, and is to be made anew.
+
+    A chain that stayed would look as if it were up to date.
     """
     for chain in list(draft.chains.values()):
         mirror = chain.id == f"sources/{source}"
@@ -223,7 +235,7 @@ def _forget(draft: _Draft, number: int, source: str) -> None:
             del draft.chains[chain.id]
     for view in list(draft.views.values()):
         if source in (view.versions or ()):
-            draft.views[view.name] = replace(view, versions=None, token=number)
+            draft.views[view.name] = replace(view, versions=None, before=view.reached, token=number)
 
 
 def _add_function(draft: _Draft, _: int, update: u.AddFunction) -> None:
@@ -260,6 +272,8 @@ def _replace_view(draft: _Draft, number: int, update: u.ReplaceView) -> None:
         _view(number, update),
         paused=bool(update.settings.get("paused", old.paused)),
         former=_retired(draft, old),
+        before=old.reached,
+        forgotten=old.forgotten,
     )
 
 
@@ -274,6 +288,8 @@ def _restate_view(draft: _Draft, number: int, update: u.RestateView) -> None:
         run=old.run,
         since=old.since,
         former=old.former,
+        before=old.before,
+        forgotten=old.forgotten,
     )
 
 
@@ -298,7 +314,8 @@ def _forget_former(draft: _Draft, _: int, update: u.ForgetFormer) -> None:
         if former.run == update.run:
             _drop_answers(draft, view.name, former)
     kept = tuple(former for former in view.former if former.run != update.run)
-    draft.views[view.name] = replace(view, former=kept)
+    forgotten = max(update.run, view.forgotten or 0)
+    draft.views[view.name] = replace(view, former=kept, forgotten=forgotten)
 
 
 def _drop_answers(draft: _Draft, view: str, former: FormerText) -> None:
@@ -378,6 +395,7 @@ def _advance(draft: _Draft, number: int, update: u.AdvanceView) -> None:
     draft.views[view.name] = replace(
         view,
         versions=update.versions,
+        before={},
         run=update.run,
         since=update.run if view.since is None and view.run is None else view.since,
         token=number,

@@ -52,6 +52,19 @@ class ObjectMeta:
     etag: str | None
 
 
+def is_folder(size: int, address: Address, head: Callable[[], object]) -> bool:
+    """Tell the mark of a folder, an empty object named ``folder/``, from an empty object.
+
+    Hadoop and consoles make such marks; obstore lists them without their slash, and cannot remove them.
+
+    Args:
+        size: of what is listed.
+        address: where; on disks there are no such marks.
+        head: looks for an object of that name.
+    """
+    return not (size or address.is_local) and head() is None
+
+
 class Objects(Protocol):
     """What the store needs of an object store; keys are relative to a root."""
 
@@ -145,7 +158,7 @@ class ObjectStore:
             for batch in obstore.list(self._client, where or None):
                 for meta in batch:
                     found = self._meta(meta)
-                    if not self._is_folder(found):
+                    if not is_folder(found.size, self._address, partial(self.head, found.path)):
                         yield found
         except FileNotFoundError:
             return
@@ -159,13 +172,6 @@ class ObjectStore:
             for folder in sorted([top, *top.rglob("*/")], reverse=True):
                 with suppress(OSError):  # there is more in it, or another process was faster
                     folder.rmdir()
-
-    def _is_folder(self, found: ObjectMeta) -> bool:
-        """Tell the mark of a folder, an empty object named ``folder/``, from an empty object.
-
-        Hadoop makes such marks; obstore lists them without their slash, and cannot remove them.
-        """
-        return not (found.size or self._address.is_local) and self.head(found.path) is None
 
     def _tidy(self, key: str) -> None:
         """Remove the directories of an attempt that are empty now; object stores have none."""

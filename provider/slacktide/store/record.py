@@ -152,12 +152,16 @@ class ViewRecord:
         definition: the view as read, or empty where it is maintained in full.
         reasons: why it is not incremental, or not in part.
         token: the log number of the last change of its definition or versions.
-        versions: the vector of its answer; None before the first, and after a source was reset.
+        versions: the vector of its answer; None before this text has one, and where the next one is made
+            anew: after a source was reset, or a version that was taken in was skipped.
         run: the run that wrote the answer.
         states: chains it maintains.
         since: the first run that answered this text; None before it.
         former: what the view was before, oldest first.
         defined: the log number of its text.
+        before: how far the last answer had come, by source, while there are no `versions`; without
+            sources that were reset since, as versions compare within one epoch.
+        forgotten: the last run that answered a former text of which nothing is kept; None for none.
     """
 
     name: str
@@ -174,6 +178,13 @@ class ViewRecord:
     since: int | None = None
     former: tuple[FormerText, ...] = ()
     defined: int = 0
+    before: Mapping[str, int] = field(default_factory=dict)
+    forgotten: int | None = None
+
+    @property
+    def reached(self) -> Mapping[str, int]:
+        """How far its answers have come, of whatever text: a new one does not go back."""
+        return self.before if self.versions is None else self.versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,7 +39,6 @@ from slacktide.store.update import CreateWorkspace, RecordRun, Update
 from slacktide.store.world import World
 
 Tokens = Callable[[], str]
-_logger = logging.getLogger(__name__)
 
 
 def random_token() -> str:
@@ -286,24 +284,6 @@ class Store:
         data = self._objects.get(key)
         return None if data is None else _body(data, "plan", self.path(key))
 
-    def put_statistics(self, name: str, document: Mapping[str, Json]) -> None:
-        """Keep statistics; a failure is logged, since losing them costs speed only."""
-        data = dump_json({"format": FORMAT, "statistics": document})
-        try:
-            self._objects.put(_statistics_key(name), data)
-        except StorageError as error:
-            _logger.warning("statistics %s were not written: %s", name, error)
-
-    def get_statistics(self, name: str) -> dict[str, Json] | None:
-        """Read statistics, or None where there are none that can be read."""
-        key = _statistics_key(name)
-        try:
-            data = self._objects.get(key)
-            return None if data is None else _body(data, "statistics", self.path(key))
-        except (StorageError, WorkspaceError) as error:
-            _logger.warning("statistics %s are passed over: %s", name, error)
-            return None
-
     def path(self, relative: str) -> str:
         """Give the address of an object, in the spelling of the workspace."""
         return self._objects.address.child(relative).spelling
@@ -358,10 +338,6 @@ def _body(data: bytes, name: str, where: str) -> dict[str, Json]:
 
 def _plan_key(plan_id: str) -> str:
     return check_relative(f"plans/{plan_id}.json")
-
-
-def _statistics_key(name: str) -> str:
-    return check_relative(f"statistics/{name}.json")
 
 
 def _is_hidden(path: str) -> bool:

@@ -28,6 +28,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "lost": Path.unlink,
     "cut off": lambda path: path.write_bytes(path.read_bytes()[:-9]),
     "altered": alter,
+    "empty": lambda path: path.write_bytes(b""),
 }
 
 
@@ -68,3 +69,22 @@ def test_a_damaged_answer_is_said_not_hidden(lab: Lab) -> None:
     with pytest.raises(e.DamagedFileError, match="a file of the workspace cannot be read") as lost:
         lab.step()
     assert "drop the view and add it again" in lost.value.hint
+
+
+def test_a_file_without_a_byte_is_no_answer_without_rows(lab: Lab) -> None:
+    """Spark passes over such a file: readers would get fewer rows and not know it."""
+    lab.source("t", "k STRING, v INT", *ROWS)
+    lab.view("sums", SUMS)
+    lab.view("rows", "SELECT * FROM t")
+    lab.step()
+    lab.land("t", insert=[("k1", -7)])
+    lab.step(sums="incremental")
+    (path,) = files(lab, "changes/rows")[-1:]
+    whole = len(path.read_bytes())
+    path.write_bytes(b"")
+    with pytest.raises(e.DamagedFileError, match=f"has 0 bytes where {whole} were written") as cut:
+        lab.changes("rows", 1)
+    assert path.name in cut.value.message
+    assert lab.changes("sums", 1), "others are not harmed"
+    with pytest.raises(e.DamagedFileError, match="has 0 bytes"):
+        lab.bag("rows")

@@ -62,6 +62,31 @@ def test_a_state_that_means_the_same_is_gone_on_from(filled: Lab) -> None:
     assert lab.changes("sums", 0) == lab.bag("sums")
 
 
+def test_what_is_held_back_stays_so(filled: Lab) -> None:
+    """A new text takes in no more than the former one did, or would have."""
+    lab = filled
+    lab.source("u", "k STRING, n INT", ("k1", 1), max_backlog=1)
+    lab.view("sums", SUMS)
+    lab.view("pairs", "SELECT k, n FROM u")
+    lab.step()
+    before = lab.bag("sums")
+    lab.land("t", insert=[("k1", 1000)])
+    for number in range(3):
+        lab.land("u", insert=[("k2", number)])
+        lab.ws.discover()
+    lab.ws.hold_source("t")
+    lab.ws.replace_view(lab.spark, "sums", f"{SUMS} HAVING sum(v) > 0", policy="incremental")
+    lab.ws.replace_view(lab.spark, "pairs", "SELECT k, n + 0 AS n FROM u", policy="incremental")
+    lab.view("first", "SELECT max(v) AS m FROM t")
+    report = lab.step(sums="full")
+    assert report.versions == {"t": 1, "u": 2}
+    assert report.views["sums"].reasons == ("FIRST_RUN", "STATES_KEPT")
+    assert (lab.bag("sums"), lab.bag("pairs").total()) == (before, 2)
+    lab.ws.hold_source("t", held=False)
+    assert lab.step(sums="incremental", pairs="incremental").versions == {"t": 2, "u": 3}
+    assert lab.read("first") == [(1000,)]
+
+
 def test_other_columns(filled: Lab) -> None:
     lab = filled
     lab.view("sums", f"{SUMS} ORDER BY s DESC")
@@ -89,6 +114,9 @@ def test_other_columns(filled: Lab) -> None:
     late.gc(keep_runs=1, grace=timedelta(0))
     with pytest.raises(UnknownObjectError, match="no answer as of run 2"):
         lab.read("sums", run=2)
+    for until in (1, 2, None):
+        with pytest.raises(UnknownObjectError, match=r"up to run \d are no longer kept"):
+            lab.changes("sums", 0, until)
     assert lab.read("sums", run=3) == [(900,)]
     assert {name for name in lab.ws._store.world().chains if "@" in name} == set()
     lab.verified()

@@ -13,7 +13,7 @@ from slacktide.algebra.tree import CLASSES
 from slacktide.algebra.view import ReadView
 from slacktide.common.serde import dump, load
 from slacktide.spark.reader import read_view
-from slacktide.spark.rebuild import to_dataframe
+from tests.harness.rebuilt import to_dataframe
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

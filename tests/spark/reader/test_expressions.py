@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slacktide.spark.reader import read_view
-from slacktide.spark.rebuild import to_dataframe
+from tests.harness.rebuilt import to_dataframe
 from tests.spark.reader.conftest import SOURCES, bag
 
 if TYPE_CHECKING:

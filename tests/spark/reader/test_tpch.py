@@ -10,8 +10,8 @@ import pytest
 from slacktide.algebra.tree import CLASSES
 from slacktide.common.serde import dump, load
 from slacktide.spark.reader import read_view
-from slacktide.spark.rebuild import to_dataframe
 from slacktide.workloads import tpch
+from tests.harness.rebuilt import to_dataframe
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

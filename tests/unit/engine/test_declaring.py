@@ -99,6 +99,31 @@ def test_a_source_that_gains_columns_is_altered_where_declarations_apply(store: 
     assert (found.alter, [notice.split()[1] for notice in found.notices]) == ((), ["orders"])
 
 
+@pytest.mark.parametrize(
+    ("schema", "fact"),
+    [
+        ("more INT", "does not keep the column id BIGINT"),
+        ("id INT, more INT", "does not keep the column id BIGINT"),
+        ("id BIGINT, more INT NOT NULL", "says NOT NULL of more"),
+    ],
+    ids=["dropped", "retyped", "not null"],
+)
+def test_columns_that_a_source_cannot_have_are_refused_where_they_apply(
+    store: Store, schema: str, fact: str
+) -> None:
+    run(store, sources={"orders": source(store)})
+    other = {"orders": source(store, schema=schema)}
+    before = store.world().number
+    (notice,) = run(store, sources=other).notices
+    assert "source orders is declared" in notice
+    with pytest.raises(InvalidSettingError, match=fact) as refused:
+        run(store, sources=other, apply=True)
+    assert refused.value.hint
+    with pytest.raises(InvalidSettingError, match="schema is None, which is not a text"):
+        Catalogue(store, None).alter_source(None, "orders", None)  # type: ignore[arg-type]
+    assert store.world().number == before
+
+
 def test_a_plan_keeps_what_was_declared() -> None:
     plan = Plan(
         now="2026-01-01T00:00:00.000000Z",
@@ -110,7 +135,11 @@ def test_a_plan_keeps_what_was_declared() -> None:
         alter=(Alteration("orders", "id BIGINT, more INT"),),
     )
     assert Plan.from_dict(plan.to_dict()) == plan
-    assert plan.summary[-1] == "source orders is declared otherwise"
+    assert plan.summary[2:] == [
+        "versions: orders to 1",
+        "source orders gains columns: id BIGINT, more INT",
+        "source orders is declared otherwise",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -127,3 +156,30 @@ def test_wrong_declarations(store: Store, views: dict[str, Any], error: type[Exc
     with pytest.raises(error, match="to"):
         run(store, views=views)
     assert store.world().number == before
+
+
+@pytest.mark.parametrize(
+    ("declarations", "fact"),
+    [
+        ({"sources": {"orders": {"path": "/in"}}}, "source orders has no kind"),
+        ({"sources": {"orders": {"kind": True, "path": "/in"}}}, "source orders has no kind"),
+        ({"sources": {"orders": True}}, "source orders is declared as True"),
+        ({"sources": ["orders"]}, r"sources is \['orders'\], which is not a mapping"),
+        ({"functions": {"f": {"returns": "double"}}}, "function f has no target"),
+        ({"functions": {"f": {"target": "m:f"}}}, "function f has no returns"),
+        ({"views": {"totals": "SELECT 1"}}, "view totals is declared as 'SELECT 1'"),
+    ],
+)
+def test_declarations_that_lack_something(
+    store: Store, declarations: dict[str, Any], fact: str
+) -> None:
+    with pytest.raises(InvalidSettingError, match=fact) as refused:
+        run(store, **declarations)
+    assert "declare" in refused.value.hint
+
+
+def test_options_may_be_of_any_plain_type(store: Store) -> None:
+    options = {"header": True, "maxColumns": 10, "sep": ";"}
+    declared = {"orders": source(store, format="csv", schema="id BIGINT", options=options)}
+    assert run(store, sources=declared) == run(store, sources=declared) == Declared((), ())
+    assert store.world().sources["orders"].arguments["options"] == options

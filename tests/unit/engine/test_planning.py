@@ -69,6 +69,37 @@ def test_a_held_source_stands_still() -> None:
     assert end(world(*view("v", at=2), held, s.HoldSource("t", held=False))) == 5
 
 
+def test_nothing_of_a_held_source_is_taken_in_for_a_first_answer() -> None:
+    held = s.HoldSource("t", held=True)
+    assert end(world(*view("v"), held)) == 0
+    assert end(world(*view("v"), *view("w", at=3), held), "v") == 3, "where others stand"
+    state = s.SetChain(s.Chain("states/s", (), s.Segment(1, (), 0, 0, {"t": 2})))
+    assert end(world(*view("v"), state, held)) == 2
+
+
+REPLACED = s.ReplaceView("v", "SELECT 2", {}, {}, ReadView(None, (), sources=("t",)).to_dict())
+
+
+@pytest.mark.parametrize("anew", [REPLACED, s.SkipArrival("t", 1)], ids=["replaced", "skipped"])
+def test_an_answer_that_is_made_anew_takes_in_no_more_than_another(anew: s.Update) -> None:
+    held = s.HoldSource("t", held=True)
+    given = [*view("v", at=2), anew]
+    assert world(*given).views["v"].versions is None
+    assert end(world(*given, held)) == 2
+    assert end(world(*given, max_backlog=1)) == 3
+    assert end(world(*given)) == 5
+    assert end(world(*given, *view("w", at=4), max_backlog=1)) == 5, "it holds no other back"
+    assert end(world(*given, *view("w", at=1), max_backlog=1)) == 2, "it does not go back"
+    other = s.ReplaceView("v", "SELECT 3", {}, {}, ReadView(None, (), sources=("t",)).to_dict())
+    assert end(world(*given, other, held)) == 2, "after two texts without an answer, too"
+
+
+def test_a_source_that_was_reset_begins_anew_for_a_replaced_view() -> None:
+    reset = world(*view("v", at=4), REPLACED, s.ResetSource("t"), s.HoldSource("t", held=True))
+    assert reset.views["v"].reached == {}
+    assert end(reset) == 0
+
+
 def test_a_paused_view_is_left_out_even_where_it_is_named() -> None:
     paused = world(*view("v", at=2), *view("w", at=2), s.PauseView("v", paused=True))
     assert [one.view for one in make_plan(paused, now=NOW).views] == ["w"]

@@ -120,6 +120,23 @@ def test_a_reset_forgets_what_was_made_from_the_history() -> None:
     assert (world.views["q2"].versions, world.views["q2"].token) == ({"lines": 1}, 4)
 
 
+def test_what_an_older_history_was_answered_with_is_not_made_from_a_version() -> None:
+    """The answers stay with their versions, which compare with none of the history that began since."""
+    answer = s.Chain("views/q1", (), segment(1, orders=9))
+    state = s.Chain("states/both", (), segment(2, orders=1, lines=1))
+    world = after(
+        [ORDERS, replace(VIEW, name="q1"), s.SetChain(answer)],
+        [s.SetChain(replace(answer, id="changes/q1@1")), s.SetChain(state)],
+        [s.AcceptArrivals("orders", [arrival("a"), arrival("b")])],
+        [s.AdvanceView("q1", {"orders": 1}, 1)],
+    )
+    kept = s.apply(world, 5, s.SkipArrival("orders", 2))
+    assert ("states/both" in kept.chains, kept.views["q1"].versions) == (True, {"orders": 1})
+    gone = s.apply(world, 5, s.SkipArrival("orders", 1))
+    assert ("states/both" in gone.chains, gone.views["q1"].versions) == (False, None)
+    assert gone.views["q1"].reached == {"orders": 1}
+
+
 def test_a_source_that_is_dropped_and_added_again_is_another() -> None:
     world = s.apply(built(), 5, s.DropSource("orders"))
     assert set(world.chains) == {"states/lines", "views/q1"}
@@ -158,9 +175,26 @@ def test_another_text_sets_the_answer_aside() -> None:
     assert (later.views["q1"].since, later.views["q1"].run) == (4, 5)
     forgotten = s.apply(later, 11, s.ForgetFormer("q1", 1))
     assert forgotten.views["q1"].former == ()
+    assert (later.views["q1"].forgotten, forgotten.views["q1"].forgotten) == (None, 1)
+    replaced = s.apply(forgotten, 12, s.ReplaceView("q1", "SELECT 4", {}, {}, {}))
+    assert replaced.views["q1"].forgotten == 1, "whatever comes after it"
     assert not {name for name in forgotten.chains if "@" in name}
     dropped = s.apply(later, 11, s.DropView("q1"))
     assert not {name for name in dropped.chains if "q1" in name}
+
+
+def test_how_far_an_answer_had_come_is_known_until_there_is_another() -> None:
+    both = {"lines": 1, "orders": 1}
+    first = s.apply(built(), 5, s.AdvanceView("q1", both, 2))
+    world = s.apply(first, 6, s.ReplaceView("q1", "SELECT 2", {}, {}, {}))
+    assert (first.views["q1"].reached, world.views["q1"].reached) == (both, both)
+    again = s.apply(world, 7, s.RestateView("q1", "SELECT 2 ", {}, {}, {}))
+    assert again.views["q1"].reached == both
+    answered = s.apply(again, 8, s.AdvanceView("q1", {"lines": 2}, 9)).views["q1"]
+    assert (answered.reached, answered.before) == ({"lines": 2}, {})
+    for before in (first, world):
+        for gone in (s.ResetSource("orders"), s.DropSource("orders")):
+            assert s.apply(before, 7, gone).views["q1"].reached == {"lines": 1}
 
 
 def test_readers_through_other_views() -> None:

@@ -167,22 +167,6 @@ def test_plans(store: s.Store, objects: s.Objects) -> None:
         store.put_plan("../log/x", {})
 
 
-def test_statistics_may_be_lost(store: s.Store, objects: s.Objects, clock: TickingClock) -> None:
-    assert store.get_statistics("arrivals") is None
-    store.put_statistics("arrivals", {"every": 10})
-    assert store.get_statistics("arrivals") == {"every": 10}
-    for data in (b"", b"{", b'{"format":2}', b'{"format":1}'):
-        objects.put("statistics/arrivals.json", data)
-        assert store.get_statistics("arrivals") is None
-    failing = FaultyObjects(objects)
-    other = s.Store.open("unused", clock=clock, objects=failing)
-    for _ in range(2):
-        failing.error, failing.fail_at = lost, len(failing.calls)
-        other.put_statistics("arrivals", {"every": 11})
-        failing.fail_at = len(failing.calls)
-        assert other.get_statistics("arrivals") is None
-
-
 def test_files(store: s.Store) -> None:
     for name in ("a/2.parquet", "a/1.parquet", "a/_SUCCESS", "a/.1.crc", "a/b/3.parquet", "ab/4"):
         store.write_bytes(f"states/{name}", b"xyz")

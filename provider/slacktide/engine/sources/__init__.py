@@ -10,7 +10,13 @@ from slacktide.engine.sources.declaration import (
     infer_schema,
 )
 from slacktide.engine.sources.pins import check_pins
-from slacktide.engine.sources.widening import is_wider, seen_before, wide_ddl, widened
+from slacktide.engine.sources.widening import (
+    has_other_columns,
+    is_wider,
+    seen_before,
+    wide_ddl,
+    widened,
+)
 
 __all__ = [
     "KINDS",
@@ -19,6 +25,7 @@ __all__ = [
     "check_arguments",
     "check_pins",
     "check_source",
+    "has_other_columns",
     "infer_schema",
     "is_wider",
     "parse_ddl",

@@ -163,7 +163,7 @@ def declared_columns(kind: str, file_format: str, text: str) -> tuple[Column, ..
     Raises:
         InvalidSettingError: the text is no schema, or says what such files cannot show.
     """
-    columns = parse_ddl(text)
+    columns = parse_ddl(_text("schema")(text))
     if file_format not in FOOTED:
         strict = next((column["name"] for column in columns if not column["nullable"]), None)
         if strict is not None:

@@ -10,6 +10,7 @@ import io
 import os
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -26,6 +27,7 @@ from slacktide.errors import (
     StorageError,
 )
 from slacktide.store.address import Address, parse_address
+from slacktide.store.objects import is_folder
 from slacktide.store.reach import reach
 
 if TYPE_CHECKING:
@@ -83,17 +85,11 @@ class Directory:
             for batch in obstore.list(self._client, self._prefix.rstrip("/") or None):
                 for meta in batch:
                     listed = self._listed(meta)
-                    if is_data(listed.key) and not self._is_folder(listed):
+                    head = partial(self.head, listed.key)
+                    if is_data(listed.key) and not is_folder(listed.size, self.address, head):
                         yield listed
         except _FOREIGN as error:
             raise _translate(error, self.address.spelling) from error
-
-    def _is_folder(self, listed: Listed) -> bool:
-        """Tell the mark of a folder, an empty object named ``folder/``, from an empty file.
-
-        Consoles and Hadoop make such marks; obstore lists them without their slash.
-        """
-        return not (listed.size or self.is_local) and self.head(listed.key) is None
 
     def head(self, key: str) -> Listed | None:
         """Describe a file, or None where there is none."""

@@ -45,6 +45,12 @@ def widened(source: Source, schema: str) -> Declaration:
     return Declaration(arguments, tuple(dict(column) for column in wide))
 
 
+def has_other_columns(source: Source, schema: str) -> bool:
+    """Whether a schema has not just the columns of a source."""
+    columns = declared_columns(source.kind, source.arguments["format"], schema)
+    return len(columns) != len(source.schema) or _difference(source, columns) is not None
+
+
 def is_wider(source: Source, schema: str) -> bool:
     """Whether a schema has the columns of a source and more of them."""
     columns = declared_columns(source.kind, source.arguments["format"], schema)

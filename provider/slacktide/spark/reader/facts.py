@@ -33,7 +33,6 @@ CHANCE: Final[Mapping[str, str]] = {
     "Uuid": "uuid",
     "Sample": "TABLESAMPLE",
 }
-RECURSION: Final = frozenset({"UnionLoop", "UnionLoopRef", "UnresolvedWith"})
 _MOMENTS = r"(?:now|today|tomorrow|yesterday)(?:\s+[\w/+:-]+)?"
 _TYPED = re.compile(
     rf"\b(?:date|time|timestamp(?:_ltz|_ntz)?)\s*'\s*({_MOMENTS})\s*'", re.IGNORECASE

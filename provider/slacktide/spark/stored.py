@@ -1,0 +1,69 @@
+"""Files of ours as Spark reads them: each page by its checksum, each file by its length.
+
+Spark passes over a file without a byte, as if it had no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from slacktide.errors import DamagedFileError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from slacktide.store.record import StoredFile
+
+_VERIFIED = "parquet.page.verify-checksum.enabled"
+
+
+def stored_frame(
+    session: SparkSession,
+    chain: str,
+    schema: str,
+    paths: Sequence[str],
+    files: Sequence[StoredFile],
+) -> DataFrame:
+    """The rows of some Parquet files of ours, with what Spark knows of the files.
+
+    Args:
+        session: that reads them.
+        chain: to which they belong.
+        schema: of the rows, as DDL.
+        paths: of the files, as Spark takes them.
+        files: as the log knows them.
+
+    Raises:
+        DamagedFileError: a file has not the length with which it was written.
+    """
+    if not files:
+        return session.createDataFrame([], schema)
+    frame = session.read.schema(schema).option(_VERIFIED, "true").parquet(*paths)
+    location = frame._jdf.queryExecution().analyzed().relation().location()
+    if int(location.sizeInBytes()) != sum(file.size for file in files):
+        raise _damaged(chain, files, dict(_lengths(location)))
+    return frame
+
+
+def _lengths(location: Any) -> Iterator[tuple[str, int]]:
+    """The files that Spark has found, each by the end of its path, and their lengths."""
+    found = location.allFiles()
+    for place in range(int(found.size())):
+        status = found.apply(place)
+        yield _end(str(status.getPath().toString())), int(status.getLen())
+
+
+def _end(path: str) -> str:
+    return "/".join(path.split("/")[-3:])
+
+
+def _damaged(chain: str, files: Sequence[StoredFile], lengths: dict[str, int]) -> DamagedFileError:
+    wrong = next((f for f in files if lengths.get(_end(f.path)) != f.size), files[0])
+    found = lengths.get(_end(wrong.path), 0)
+    return DamagedFileError(
+        f"a file of the workspace cannot be read: {wrong.path} has {found} bytes where "
+        f"{wrong.size} were written",
+        chain=chain,
+        hint="restore the file, or drop the view and add it again: its readers begin anew",
+    )
