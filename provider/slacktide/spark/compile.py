@@ -1,7 +1,7 @@
 """A step of a program as one SQL string: operators nested, those that are read twice as tables.
 
 Columns are named by id (``c12``), so that no two sides of a join collide; the multiplicity is
-``__m``. How exactness is kept in SQL (`architecture.md` §3) is said where it is done.
+``__m``. How exactness is kept in SQL is said where it is done.
 """
 
 from __future__ import annotations
