@@ -35,7 +35,7 @@ from slacktide.errors import (
 )
 from slacktide.optimizer.api import plan_text, snapshot_sources, state_sources
 from slacktide.optimizer.compaction import Prices
-from slacktide.optimizer.mirror import feed_step, mirror_program
+from slacktide.optimizer.mirror import mirror_program, segment_step
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Program
 from slacktide.spark.task import Outcome, Task
@@ -124,7 +124,8 @@ class Refresh:
         refused = new.refused
         works = [self._known(world, view) for view in plan.views] + new.works
         mirrors = {**_new_mirrors(world, works), **still_due(world, plan.mirrors)}
-        feeds = {n: v for n, v in still_apart(world, plan.feeds).items() if n not in mirrors}
+        apart = still_apart(world, plan.mirror_segments)
+        extended = {name: end for name, end in apart.items() if name not in mirrors}
         self._check_pins(world, works)
         executor = Executor(
             self._spark,
@@ -133,9 +134,9 @@ class Refresh:
             attempt=self._attempt,
             now=parse_instant(plan.now),
         )
-        quarantined = quarantine(executor, world, works, {**mirrors, **feeds}, self._options)
-        written = self._mirror(executor, world, mirrors)
-        written.update(self._feed(executor, world, feeds))
+        quarantined = quarantine(executor, world, works, {**mirrors, **extended}, self._options)
+        written = self._write_mirrors(executor, world, mirrors)
+        written.update(self._extend_mirrors(executor, world, extended))
         for work in works:
             work.error = _missing_below(world, work, works)
             if work.error is None:
@@ -165,7 +166,7 @@ class Refresh:
         for name, files in pinned_files(world, works).items():
             check_pins(files, source=name, storage_options=self._options)
 
-    def _mirror(
+    def _write_mirrors(
         self, executor: Executor, world: World, mirrors: Mapping[str, int]
     ) -> dict[str, Outcome]:
         written: dict[str, Outcome] = {}
@@ -177,15 +178,17 @@ class Refresh:
             )
         return written
 
-    def _feed(
-        self, executor: Executor, world: World, feeds: Mapping[str, int]
+    def _extend_mirrors(
+        self, executor: Executor, world: World, extended: Mapping[str, int]
     ) -> dict[str, Outcome]:
         written: dict[str, Outcome] = {}
-        for name, version in feeds.items():
+        for name, version in extended.items():
             source = world.sources[name]
-            program = Program((feed_step(name, source.schema, source.arguments.get("key") or ()),))
+            step = segment_step(name, source.schema, source.arguments.get("key") or ())
             start = dict(world.chains[f"sources/{name}"].versions or {})
-            written[name] = executor.run(Task(name, program, start, {name: version}, scopes={}))
+            written[name] = executor.run(
+                Task(name, Program((step,)), start, {name: version}, scopes={})
+            )
         return written
 
     def _work(self, world: World, executor: Executor, work: Work) -> None:
@@ -273,7 +276,7 @@ class Refresh:
             plan,
             views=(*known, *done.values()),
             mirrors={name: end for name, end in versions.items() if written[name][1]},
-            feeds={name: end for name, end in versions.items() if not written[name][1]},
+            mirror_segments={name: end for name, end in versions.items() if not written[name][1]},
             compactions=tuple(one.plan for one in compacted if one.outcome is not None),
             identity=plan.plan_id,
         )

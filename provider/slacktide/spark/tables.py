@@ -78,7 +78,7 @@ class Tables:
 
     def changes(self, source: str) -> str:
         """A table with the source's columns and ``__m``: its changes in this run."""
-        return self._feed(source, self._start.get(source, 0), self._end[source])
+        return self._landed(source, self._start.get(source, 0), self._end[source])
 
     def snapshot(self, source: str, moment: Moment) -> str:
         """A table with the source's columns and ``__m``: the source as of a moment."""
@@ -89,13 +89,13 @@ class Tables:
 
     def _bag_at(self, source: str, version: int) -> str:
         mirror = self._mirror(source, version)
-        feed = self._since(source, mirror, version)
+        since = self._since(source, mirror, version)
         if mirror.base is None:
-            return feed
+            return since
         names = ", ".join(quoted(c["name"]) for c in self._source(source).schema)
         base = self._base(source, mirror.base)
         return self._shelf.define(
-            f"SELECT {names}, 1L AS __m FROM {base} UNION ALL SELECT {names}, __m FROM {feed}"
+            f"SELECT {names}, 1L AS __m FROM {base} UNION ALL SELECT {names}, __m FROM {since}"
         )
 
     def rows(self, source: str, moment: Moment) -> str:
@@ -107,29 +107,29 @@ class Tables:
         record = self._source(source)
         mirror = self._mirror(source, version)
         base = None if mirror.base is None else self._base(source, mirror.base)
-        feed = self._since(source, mirror, version)
+        since = self._since(source, mirror, version)
         typed = [(quoted(c["name"]), c["type"]) for c in record.schema]
         if record.arrivals.totals(mirror.since, version).deletes == 0:
             names = ", ".join(column for column, _ in typed)
-            plain = f"SELECT {names} FROM {feed}"
+            plain = f"SELECT {names} FROM {since}"
             return self._shelf.define(
                 plain if base is None else f"SELECT {names} FROM {base} UNION ALL {plain}"
             )
         what = f"source {source}"
         if base is None:
-            return self._shelf.define(rows_sql(feed, typed, what=what))
-        return self._shelf.define(current_rows_sql(base, feed, typed, what=what))
+            return self._shelf.define(rows_sql(since, typed, what=what))
+        return self._shelf.define(current_rows_sql(base, since, typed, what=what))
 
     def _since(self, source: str, mirror: Mirrored, version: int) -> str:
         """What leads from the base of a mirror to a version: its segments, then landed files."""
-        feed = self._feed(source, mirror.version, version)
+        arrived = self._landed(source, mirror.version, version)
         if not mirror.segments:
-            return feed
+            return arrived
         schema = self._source(source).schema
         names = [column["name"] for column in schema]
         stored = ", ".join(f"c{i} {column['type']}" for i, column in enumerate(schema))
         table = self._read(f"sources/{source}", f"{stored}, __m BIGINT", mirror.segments)
-        rest = f"SELECT {', '.join(map(quoted, names))}, __m FROM {feed}"
+        rest = f"SELECT {', '.join(map(quoted, names))}, __m FROM {arrived}"
         return self._shelf.define(f"{signed_rows_sql(table, names)} UNION ALL {rest}")
 
     def rows_changed(self) -> int | None:
@@ -257,11 +257,11 @@ class Tables:
         names = ", ".join(f"c{i} AS {quoted(c['name'])}" for i, c in enumerate(schema))
         return self._shelf.define(f"SELECT {names} FROM {table}")
 
-    def _feed(self, source: str, after: int, until: int) -> str:
-        key = ("feed", source, after, until)
-        return self._shelf.once(key, lambda: self._feed_table(source, after, until))
+    def _landed(self, source: str, after: int, until: int) -> str:
+        key = ("landed", source, after, until)
+        return self._shelf.once(key, lambda: self._landed_table(source, after, until))
 
-    def _feed_table(self, source: str, after: int, until: int) -> str:
+    def _landed_table(self, source: str, after: int, until: int) -> str:
         record = self._source(source)
         columns = [(quoted(c["name"]), c["type"]) for c in record.schema]
         sql = landed.changes_sql(self._shelf, record, after, until)
