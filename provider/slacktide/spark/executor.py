@@ -38,6 +38,7 @@ from slacktide.spark.shelf import Shelves
 from slacktide.spark.small import MOST_ROWS, as_parquet, can_leave, taken
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import Former, Outcome, Query, Task
+from slacktide.store.naming import directory_of
 from slacktide.store.record import FunctionRecord, Segment, StoredFile
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ class _TaskRun:
         self, folder: str, operator: Operator, chain: str, *, few: bool, order: tuple[int, ...]
     ) -> Segment:
         """Write the rows of an operator; those that are likely few leave Spark."""
-        relative = f"{chain}/{self._executor._attempt}/{folder}"
+        relative = directory_of(chain, self._executor._attempt, folder)
         before = self._meter.mark()
         with described(self._session, relative):
             sql = step_sql(operator, self)

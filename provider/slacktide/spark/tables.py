@@ -22,7 +22,7 @@ from slacktide.spark.mirrors import Mirrored, mirror_chains, mirrored, signed_ro
 from slacktide.spark.shelf import Shelf
 from slacktide.spark.stored import stored_frame
 from slacktide.store.arrivals import Totals
-from slacktide.store.naming import segments
+from slacktide.store.naming import ATTEMPT, attempt_of, segments
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -182,10 +182,10 @@ class Tables:
         if not any(segment.files for segment in segments):
             return self._nothing([*fields, ("__run", "BIGINT")])
         frame = self._frame(chain, ", ".join(f"{name} {kind}" for name, kind in fields), segments)
-        attempt = "element_at(split(_metadata.file_path, '/'), -3)"
+        attempt = f"element_at(split(_metadata.file_path, '/'), {ATTEMPT})"
         table = self._shelf.register(frame.selectExpr("*", f"{attempt} AS {FILE}"))
         runs = ", ".join(
-            f"('{file.path.split('/')[-3]}', {segment.run}L)"
+            f"('{attempt_of(file.path)}', {segment.run}L)"
             for segment in segments
             for file in segment.files[:1]
         )
