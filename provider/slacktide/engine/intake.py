@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
 from slacktide.engine.sources import accept, peek, resolve_file, wide_ddl
@@ -20,7 +19,7 @@ from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.record import Source
-from slacktide.store.world import World
+from slacktide.store.world import World, reads
 
 if TYPE_CHECKING:
     from slacktide.store.store import Store
@@ -174,6 +173,6 @@ def _consumed(world: World, source: Source) -> int:
     taken = [
         (view.versions or {}).get(source.name, 0)
         for view in world.views.values()
-        if not view.paused and source.name in ReadView.from_dict(view.definition).sources
+        if not view.paused and source.name in reads(view)
     ]
     return min(taken, default=0 if not world.views else source.version)

@@ -10,6 +10,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.engine.answers import text_as_of, texts_between
 from slacktide.engine.definitions import known
 from slacktide.errors import UnknownObjectError
+from slacktide.spark.bags import copies_sql
 from slacktide.spark.compile import restored
 from slacktide.spark.defaults import never_null_sql
 from slacktide.spark.shelf import Shelf
@@ -73,7 +74,6 @@ def read_changes(
     newest = texts[-1].view if texts else ReadView.from_dict(record.definition)
     tables = _tables(store, world, spark, newest)
     tail = "IF(__m > 0, 'insert', 'delete') AS _change_type, __run AS _commit_version"
-    copies = "LATERAL VIEW explode(array_repeat(0, CAST(abs(__m) AS INT))) AS __copy"
     selects = []
     for view, chain in [(text.view, text.changes) for text in texts] or [(newest, "")]:
         wanted = [
@@ -82,7 +82,7 @@ def read_changes(
             if int(segment.run) > since and (until is None or int(segment.run) <= until)
         ]
         table = tables.by_run(wanted, f"changes/{name}", stored_columns(view))
-        selects.append(f"SELECT {_outputs(view)}, {tail} FROM {table} {copies}")
+        selects.append(f"SELECT {_outputs(view)}, {tail} FROM {table} {copies_sql()}")
     return tables.frame_for(spark, " UNION ALL ".join(selects))
 
 

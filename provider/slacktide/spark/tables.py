@@ -15,7 +15,7 @@ from slacktide.algebra.sql import quoted
 from slacktide.common.tree import of_type
 from slacktide.program.operator import Moment, Operator, ReadBag, ReadSnapshot, ReadState
 from slacktide.spark import landed
-from slacktide.spark.bags import current_rows_sql, rows_sql
+from slacktide.spark.bags import copies_sql, current_rows_sql, rows_sql
 from slacktide.spark.compile import stored_type
 from slacktide.spark.landed import FILE, literal_path
 from slacktide.spark.mirrors import Mirrored, mirror_chains, mirrored, signed_rows_sql
@@ -212,9 +212,8 @@ class Tables:
         """
         table = self.segments(segments, chain, columns)
         names = ", ".join(f"c{i}" for i in range(len(columns)))
-        copies = "LATERAL VIEW explode(array_repeat(0, CAST(__m AS INT))) AS __copy"
         if len(segments) == 1 and not taken:
-            return self._shelf.define(f"SELECT {names} FROM {table} {copies}")
+            return self._shelf.define(f"SELECT {names} FROM {table} {copies_sql('__m')}")
         if taken:
             back = self.segments(taken, chain, columns)
             columns_and = f"{names}, " if names else ""
