@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -14,10 +13,9 @@ from slacktide.cli.cycle import read_plan
 from slacktide.cli.screen import bytes_text, emit, progress, say, show_table
 from slacktide.cli.source import show_sources
 from slacktide.cli.view import show_views
+from slacktide.common.names import is_name
 from slacktide.common.quantities import parse_duration
 from slacktide.errors import InvalidSettingError, InvariantError
-
-_NAME = re.compile(r"\w+")
 
 
 def register(app: typer.Typer) -> None:
@@ -48,7 +46,7 @@ def explain(
         chosen = read_plan(str(plan))
         given = workspace.stored_plan(chosen) if isinstance(chosen, str) else chosen
         explanation = workspace.explain(given)
-    elif _NAME.fullmatch(target):
+    elif is_name(target):
         explanation = workspace.explain(target)
     else:
         with spark_session("explain") as spark, progress("reading the query"):

@@ -37,7 +37,7 @@ from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut, has_ranges
 from slacktide.spark.shelf import Shelves
 from slacktide.spark.small import MOST_ROWS, as_parquet, can_leave, taken
 from slacktide.spark.tables import Tables
-from slacktide.spark.task import Former, Outcome, Query, Task
+from slacktide.spark.task import FormerAnswer, Outcome, Query, Task
 from slacktide.store.naming import directory_of
 from slacktide.store.record import FunctionRecord, Segment, StoredFile
 
@@ -183,7 +183,7 @@ class _TaskRun:
         outcome.answer_is_base = step.is_base
         outcome.answer = self._write(step.child, chain, is_base=step.is_base)
         columns = step.child.columns
-        before: Former | None = Former(chain, len(columns))
+        before: FormerAnswer | None = FormerAnswer(chain, len(columns))
         if chain not in self._executor._world.chains:
             before = self._task.former
         if not step.is_base or before is None:
