@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
@@ -28,12 +28,9 @@ if TYPE_CHECKING:
 class Intake:
     """What lands in the sources of one workspace."""
 
-    def __init__(
-        self, store: Store, clock: Clock, storage_options: Mapping[str, Any] | None
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._options = storage_options
 
     def discover(self) -> dict[str, int]:
         """Accept what has landed at each source; give the newest versions."""
@@ -57,7 +54,7 @@ class Intake:
             if not files:
                 return
             now = self._clock()
-            accepted = accept(source, files, storage_options=self._options, now=now)
+            accepted = accept(source, files, storage_options=self._store.options, now=now)
             if not accepted.arrivals:
                 return
             requirements: list[q.Requirement] = [
@@ -140,7 +137,7 @@ class Intake:
         )
 
     def _peek(self, source: Source) -> list[PinnedFile]:
-        return list(peek(source, storage_options=self._options, now=self._clock()))
+        return list(peek(source, storage_options=self._store.options, now=self._clock()))
 
 
 def _called(source: Source, paths: Sequence[str], name: str, landed: Collection[str]) -> str:

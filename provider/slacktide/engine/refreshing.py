@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat, parse_instant
@@ -61,7 +61,6 @@ class Refresh:
         clock: for the times of the report.
         attempt: names this attempt; its directories are its own.
         prices: what a plan that is made again reckons with.
-        storage_options: for the object store of the sources.
     """
 
     def __init__(
@@ -72,13 +71,11 @@ class Refresh:
         clock: Clock,
         attempt: str,
         prices: Prices,
-        storage_options: Mapping[str, Any] | None = None,
     ) -> None:
         self._store = store
         self._spark = spark
         self._clock = clock
         self._attempt = attempt
-        self._options = storage_options
         self._prices = prices
 
     def run(self, plan: Plan) -> Report:
@@ -120,7 +117,7 @@ class Refresh:
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor
 
-        new = register(self._spark, self._store, world, plan, self._options)
+        new = register(self._spark, self._store, world, plan)
         refused = new.refused
         works = [self._known(world, view) for view in plan.views] + new.works
         mirrors = {**_new_mirrors(world, works), **still_due(world, plan.mirrors)}
@@ -134,7 +131,7 @@ class Refresh:
             attempt=self._attempt,
             now=parse_instant(plan.now),
         )
-        quarantined = quarantine(executor, world, works, {**mirrors, **extended}, self._options)
+        quarantined = quarantine(executor, self._store, world, works, {**mirrors, **extended})
         written = self._write_mirrors(executor, world, mirrors)
         written.update(self._extend_mirrors(executor, world, extended))
         for work in works:
@@ -164,7 +161,7 @@ class Refresh:
 
     def _check_pins(self, world: World, works: Sequence[Work]) -> None:
         for name, files in pinned_files(world, works).items():
-            check_pins(files, source=name, storage_options=self._options)
+            check_pins(files, source=name, storage_options=self._store.options)
 
     def _write_mirrors(
         self, executor: Executor, world: World, mirrors: Mapping[str, int]

@@ -47,7 +47,7 @@ def random_token() -> str:
 
 
 class Store:
-    """A workspace's log and objects.
+    """A workspace's log and objects, and the options with which all its object stores are reached.
 
     One instance may be used by several threads; any number of processes may use the same root.
     """
@@ -130,6 +130,11 @@ class Store:
     def address(self) -> Address:
         """The address as a value, which knows its other spellings."""
         return self._objects.address
+
+    @property
+    def options(self) -> Mapping[str, Any] | None:
+        """How the object stores of the workspace, of its sources and of its sinks are reached."""
+        return self._options
 
     @property
     def spark_settings(self) -> dict[str, str]:
