@@ -17,6 +17,9 @@ from slacktide.common.names import is_name
 from slacktide.common.quantities import parse_duration
 from slacktide.errors import InvalidSettingError, InvariantError
 
+_MIRROR_HEADS = ("rows for mirrors", "CPU s for mirrors")
+_RUN_HEADS = ("run", "ended", "views", "rows read", "CPU s", *_MIRROR_HEADS, "failed")
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
@@ -97,8 +100,7 @@ def history(
     elif not reports:
         say("no runs yet: slacktide refresh")
     elif view is None:
-        heads = ("run", "ended", "views", "rows read", "CPU s", "failed")
-        show_table(heads, [_run(report) for report in reports])
+        show_table(_RUN_HEADS, [_run(report) for report in reports])
     else:
         heads = ("run", "ended", "method", "rows read", "rows out", "CPU s")
         show_table(heads, [_view_run(report, report["views"][view]) for report in reports])
@@ -113,6 +115,7 @@ def _run(report: Mapping[str, Any]) -> tuple[object, ...]:
         ", ".join(f"{count} {method}" for method, count in sorted(methods.items())),
         _total(views, "rows_read"),
         _total(views, "cpu_seconds"),
+        *(_total(report["mirrors"], figure) for figure in ("rows_read", "cpu_seconds")),
         ", ".join(sorted(name for name, view in views.items() if view["error"])),
     )
 
@@ -123,9 +126,9 @@ def _view_run(report: Mapping[str, Any], view: Mapping[str, Any]) -> tuple[objec
     return (report["run"], _minute(report["ended"]), view["method"], *figures)
 
 
-def _total(views: Mapping[str, Mapping[str, Any]], figure: str) -> float | None:
-    """Add a figure up; what is unknown of one view is unknown of all."""
-    worked = [view["actual"].get(figure) for view in views.values() if view["actual"]]
+def _total(parts: Mapping[str, Mapping[str, Any]], figure: str) -> float | None:
+    """Add a figure of views or mirrors up; what is unknown of one is unknown of all."""
+    worked = [part["actual"].get(figure) for part in parts.values() if part["actual"]]
     return None if None in worked else sum(worked)
 
 

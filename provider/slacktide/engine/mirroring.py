@@ -1,4 +1,4 @@
-"""The mirrors of a run: which it writes, and what it writes to them."""
+"""The mirrors of a run: which it writes, what it writes to them, and what the report says of that."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import is_mirror_due
+from slacktide.engine.reports import MirrorReport
 from slacktide.engine.staleness import still_apart, still_due
 from slacktide.engine.work import Work
 from slacktide.optimizer.api import snapshot_sources
@@ -77,3 +78,18 @@ def write_mirrors(executor: Executor, world: World, mirrors: Mirrors) -> dict[st
 
 def _key(source: Source) -> Sequence[str]:
     return source.arguments.get("key") or ()
+
+
+def mirror_reports(written: Mapping[str, Outcome]) -> dict[str, MirrorReport]:
+    """What the run says of the mirrors that it wrote, by source."""
+    reports = {}
+    for name, outcome in written.items():
+        segment, is_base = outcome.chains[f"sources/{name}"]
+        reports[name] = MirrorReport(
+            piece="base" if is_base else "segment",
+            version=segment.versions[name],
+            rows=segment.rows,
+            bytes=segment.bytes,
+            actual=outcome.cost.to_dict(),
+        )
+    return reports

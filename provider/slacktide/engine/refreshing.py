@@ -13,7 +13,7 @@ from slacktide.engine.committing import requirements, updates
 from slacktide.engine.compacting import Compacted, compact
 from slacktide.engine.computing import compute
 from slacktide.engine.expansion import query_of, views_below
-from slacktide.engine.mirroring import mirrors_of, write_mirrors
+from slacktide.engine.mirroring import mirror_reports, mirrors_of, write_mirrors
 from slacktide.engine.pinning import check_pinned
 from slacktide.engine.plan import Plan
 from slacktide.engine.quarantine import quarantine
@@ -132,7 +132,8 @@ class Refresh:
         compacted = compact(executor, world, plan.compactions, works, written)
 
         def report(run: int) -> Report:
-            return self._report(world, plan, works, run, started, refused, compacted)
+            made = self._report(world, plan, works, run, started, refused, compacted)
+            return replace(made, mirrors=mirror_reports(written))
 
         return self._commit(world, plan, works, written, compacted, quarantined, report)
 
