@@ -47,9 +47,12 @@ def random_token() -> str:
 
 
 class Store:
-    """A workspace's log and objects, and the options with which all its object stores are reached.
+    """A workspace's log and objects.
 
     One instance may be used by several threads; any number of processes may use the same root.
+
+    Attributes:
+        options: with which the object stores of workspace, sources and sinks are reached.
     """
 
     def __init__(
@@ -60,7 +63,7 @@ class Store:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._objects = objects
-        self._options = options
+        self.options = options
         self._clock = clock
         self._tokens = tokens
         self._log = Log(objects)
@@ -132,14 +135,9 @@ class Store:
         return self._objects.address
 
     @property
-    def options(self) -> Mapping[str, Any] | None:
-        """How the object stores of the workspace, of its sources and of its sinks are reached."""
-        return self._options
-
-    @property
     def spark_settings(self) -> dict[str, str]:
         """Settings with which Spark reaches the object stores of workspace and sources."""
-        return spark_settings(self._options)
+        return spark_settings(self.options)
 
     @property
     def identity(self) -> str:

@@ -128,6 +128,8 @@ def test_history_and_status(lab: Lab) -> None:
         "complete": [],
         "extra": [],
         "wide": None,
+        "quarantine": None,
+        "quarantined": 0,
         "removable": 0,
     }
 
