@@ -47,9 +47,7 @@ def random_token() -> str:
 
 
 class Store:
-    """A workspace's log and objects.
-
-    One instance may be used by several threads; any number of processes may use the same root.
+    """A workspace's log and objects, for several threads, and one of any number of processes.
 
     Attributes:
         options: with which the object stores of workspace, sources and sinks are reached.
