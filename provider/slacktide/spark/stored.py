@@ -33,13 +33,11 @@ def stored_frame(
         chain: to which they belong.
         schema: of the rows, as DDL.
         paths: of the files, as Spark takes them.
-        files: as the log knows them.
+        files: as the log knows them; there is one.
 
     Raises:
         DamagedFileError: a file has not the length with which it was written.
     """
-    if not files:
-        return session.createDataFrame([], schema)
     frame = session.read.schema(schema).option(_VERIFIED, "true").parquet(*paths)
     location = frame._jdf.queryExecution().analyzed().relation().location()
     if int(location.sizeInBytes()) != sum(file.size for file in files):
