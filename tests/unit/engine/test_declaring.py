@@ -120,7 +120,7 @@ def test_columns_that_a_source_cannot_have_are_refused_where_they_apply(
         run(store, sources=other, apply=True)
     assert refused.value.hint
     with pytest.raises(InvalidSettingError, match="schema is None, which is not a text"):
-        Catalogue(store, None).alter_source(None, "orders", None)  # type: ignore[arg-type]
+        Catalogue(store).alter_source(None, "orders", None)  # type: ignore[arg-type]
     assert store.world().number == before
 
 
