@@ -103,7 +103,7 @@ def at_once(lake: Lake, *plans: str) -> list[Report | SlacktideError]:
         objects = FaultyObjects(connect(lake.bucket.address(ROOT), options), hook=hook)
         store = Store.open(lake.ws.root, clock=lake.clock, objects=objects, options=options)
         try:
-            return Workspace(store, lake.clock, options).refresh(lake.spark, plan)
+            return Workspace(store, lake.clock).refresh(lake.spark, plan)
         except SlacktideError as error:
             return error
 

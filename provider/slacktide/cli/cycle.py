@@ -181,12 +181,23 @@ def show_report(report: Mapping[str, Any]) -> None:
             )
         )
     show_table(("view", "method", "rows read", "rows out", "CPU s", "why"), rows, firm={"method"})
+    for source, mirror in sorted(report["mirrors"].items()):
+        say(f"mirror of {source}: {_mirrored(mirror)}")
     for chain, done in sorted(report.get("compactions", {}).items()):
         failure = done.get("error")
         told = f"failed: {_failure(failure)}" if failure else _merged(done)
         say(f"compaction of {chain}: {told}")
     for notice in report.get("notices", ()):
         say(notice)
+
+
+def _mirrored(mirror: Mapping[str, Any]) -> str:
+    piece = "its current rows are written" if mirror["piece"] == "base" else "what came is added"
+    actual = mirror["actual"]
+    return (
+        f"{piece}, {mirror['rows']:,} rows, {bytes_text(mirror['bytes'])};"
+        f" {actual['rows_read']:,} rows read, {actual['cpu_seconds']} CPU s"
+    )
 
 
 def _merged(done: Mapping[str, Any]) -> str:

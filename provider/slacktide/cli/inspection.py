@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -14,10 +13,12 @@ from slacktide.cli.cycle import read_plan
 from slacktide.cli.screen import bytes_text, emit, progress, say, show_table
 from slacktide.cli.source import show_sources
 from slacktide.cli.view import show_views
+from slacktide.common.names import is_name
 from slacktide.common.quantities import parse_duration
 from slacktide.errors import InvalidSettingError, InvariantError
 
-_NAME = re.compile(r"\w+")
+_MIRROR_HEADS = ("rows for mirrors", "CPU s for mirrors")
+_RUN_HEADS = ("run", "ended", "views", "rows read", "CPU s", *_MIRROR_HEADS, "failed")
 
 
 def register(app: typer.Typer) -> None:
@@ -48,7 +49,7 @@ def explain(
         chosen = read_plan(str(plan))
         given = workspace.stored_plan(chosen) if isinstance(chosen, str) else chosen
         explanation = workspace.explain(given)
-    elif _NAME.fullmatch(target):
+    elif is_name(target):
         explanation = workspace.explain(target)
     else:
         with spark_session("explain") as spark, progress("reading the query"):
@@ -99,8 +100,7 @@ def history(
     elif not reports:
         say("no runs yet: slacktide refresh")
     elif view is None:
-        heads = ("run", "ended", "views", "rows read", "CPU s", "failed")
-        show_table(heads, [_run(report) for report in reports])
+        show_table(_RUN_HEADS, [_run(report) for report in reports])
     else:
         heads = ("run", "ended", "method", "rows read", "rows out", "CPU s")
         show_table(heads, [_view_run(report, report["views"][view]) for report in reports])
@@ -115,6 +115,7 @@ def _run(report: Mapping[str, Any]) -> tuple[object, ...]:
         ", ".join(f"{count} {method}" for method, count in sorted(methods.items())),
         _total(views, "rows_read"),
         _total(views, "cpu_seconds"),
+        *(_total(report["mirrors"], figure) for figure in ("rows_read", "cpu_seconds")),
         ", ".join(sorted(name for name, view in views.items() if view["error"])),
     )
 
@@ -125,9 +126,9 @@ def _view_run(report: Mapping[str, Any], view: Mapping[str, Any]) -> tuple[objec
     return (report["run"], _minute(report["ended"]), view["method"], *figures)
 
 
-def _total(views: Mapping[str, Mapping[str, Any]], figure: str) -> float | None:
-    """Add a figure up; what is unknown of one view is unknown of all."""
-    worked = [view["actual"].get(figure) for view in views.values() if view["actual"]]
+def _total(parts: Mapping[str, Mapping[str, Any]], figure: str) -> float | None:
+    """Add a figure of views or mirrors up; what is unknown of one is unknown of all."""
+    worked = [part["actual"].get(figure) for part in parts.values() if part["actual"]]
     return None if None in worked else sum(worked)
 
 

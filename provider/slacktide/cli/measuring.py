@@ -151,6 +151,10 @@ class _Bench:
         total["views"] = {
             name: {"method": view.method, **view.actual} for name, view in report.views.items()
         }
+        total["mirrors"] = {
+            name: {"piece": mirror.piece, **mirror.actual}
+            for name, mirror in report.mirrors.items()
+        }
         return total
 
     def _batch(self) -> Document:

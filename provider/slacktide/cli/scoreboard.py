@@ -52,6 +52,8 @@ class Scoreboard:
 
     def __init__(self) -> None:
         self.scores: dict[str, Score] = {}
+        self.mirror_rows: int = 0
+        self.mirror_cpu: float = 0.0
 
     @property
     def equal(self) -> bool:
@@ -64,6 +66,9 @@ class Scoreboard:
         A view that no change reached costs nothing, in truth and in the table; the batch run that it
         is compared with counts, as without Slacktide it would have been made.
         """
+        for mirror in (m for report in reports for m in report["mirrors"].values()):
+            self.mirror_rows += mirror["actual"]["rows_read"]
+            self.mirror_cpu += mirror["actual"]["cpu_seconds"]
         for name, checked in verification["views"].items():
             score = self.scores.setdefault(name, Score())
             for report in reports:
@@ -77,7 +82,8 @@ class Scoreboard:
     def to_dict(self) -> dict[str, Any]:
         """Give the form that ``--json`` prints."""
         views = {name: score.to_dict() for name, score in self.scores.items()}
-        return {"equal": self.equal, "views": views}
+        mirrors = {"rows_read": self.mirror_rows, "cpu_seconds": round(self.mirror_cpu, 3)}
+        return {"equal": self.equal, "views": views, "mirrors": mirrors}
 
     def show(self) -> None:
         """Print the table."""
@@ -95,6 +101,10 @@ class Scoreboard:
         heads = ("view", "method", "rows read", "CPU", "equal", "why")
         show_table(heads, rows, right={"rows read", "CPU"}, firm={"method", "equal"})
         say("rows read, CPU: of all refreshes, against batch runs over the same data")
+        say(
+            f"besides, mirrors of sources, which views share: {self.mirror_rows:,} rows read,"
+            f" CPU {self.mirror_cpu:.1f} s"
+        )
         say("equal: the answer is the batch answer, row by row, after every arrival")
 
 

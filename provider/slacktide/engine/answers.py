@@ -9,13 +9,13 @@ from itertools import pairwise
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.view import ReadView
 from slacktide.errors import UnknownObjectError
-from slacktide.spark.task import Former
+from slacktide.spark.task import FormerAnswer
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class AnsweredText:
     """One text of a view that was answered.
 
     Attributes:
@@ -31,10 +31,10 @@ class Text:
     changes: str
 
 
-def texts_of(record: ViewRecord) -> list[Text]:
+def texts_of(record: ViewRecord) -> list[AnsweredText]:
     """The texts of a view that were answered and are not forgotten, oldest first."""
     found = [
-        Text(
+        AnsweredText(
             ReadView.from_dict(former.definition),
             former.since,
             former.chain("views", record.name),
@@ -45,11 +45,11 @@ def texts_of(record: ViewRecord) -> list[Text]:
     if record.run is not None:
         view = ReadView.from_dict(record.definition)
         since = record.since or 0
-        found.append(Text(view, since, f"views/{record.name}", f"changes/{record.name}"))
+        found.append(AnsweredText(view, since, f"views/{record.name}", f"changes/{record.name}"))
     return found
 
 
-def text_as_of(record: ViewRecord, run: int | None) -> Text:
+def text_as_of(record: ViewRecord, run: int | None) -> AnsweredText:
     """The text that a view had answered as of a run; the newest for None.
 
     Raises:
@@ -69,7 +69,9 @@ def text_as_of(record: ViewRecord, run: int | None) -> Text:
     return begun[-1]
 
 
-def texts_between(world: World, record: ViewRecord, since: int, until: int | None) -> list[Text]:
+def texts_between(
+    world: World, record: ViewRecord, since: int, until: int | None
+) -> list[AnsweredText]:
     """The texts whose changes lead from the answer as of one run to that as of another.
 
     Raises:
@@ -97,7 +99,7 @@ def texts_between(world: World, record: ViewRecord, since: int, until: int | Non
     return needed
 
 
-def _whole_from(world: World, text: Text) -> int:
+def _whole_from(world: World, text: AnsweredText) -> int:
     """The run after which all changes of a text are kept."""
     chain = world.chains.get(text.changes)
     return 0 if chain is None or chain.base is None else int(chain.base.run)
@@ -110,7 +112,7 @@ def _forgotten(view: str, run: int) -> UnknownObjectError:
     )
 
 
-def former_answer(world: World, name: str, view: ReadView) -> Former | None:
+def former_answer(world: World, name: str, view: ReadView) -> FormerAnswer | None:
     """The answer that readers of a view have until its new text is answered.
 
     None where there is none, or where no changes lead from it to a new one, as columns are others.
@@ -121,7 +123,7 @@ def former_answer(world: World, name: str, view: ReadView) -> Former | None:
     texts = texts_of(record)
     if not texts or not same_columns(texts[-1].view.outputs, view.outputs):
         return None
-    return Former(texts[-1].answer, len(view.outputs))
+    return FormerAnswer(texts[-1].answer, len(view.outputs))
 
 
 def same_columns(left: Sequence[Column], right: Sequence[Column]) -> bool:

@@ -54,9 +54,8 @@ _COMMITS = 5
 class Catalogue:
     """The definitions of one workspace."""
 
-    def __init__(self, store: Store, storage_options: Mapping[str, Any] | None) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._options = storage_options
 
     def add_source(self, name: str, kind: str, arguments: Mapping[str, Any]) -> Source:
         """Add a source."""
@@ -64,7 +63,7 @@ class Catalogue:
         check_name("source", name)
         _free(world, name)
         self._check_places(name, check_arguments(kind, arguments), world)
-        found = check_source(name, kind, arguments, storage_options=self._options)
+        found = check_source(name, kind, arguments, storage_options=self._store.options)
         update = u.AddSource(name, kind, found.arguments, found.schema)
         self._store.commit([update], [q.NameFree("source", name)])
         return self._store.world().sources[name]
@@ -90,7 +89,7 @@ class Catalogue:
         """Read and check a view."""
         world = self._store.world()
         draft = draft_view(spark, world, name, sql, settings)
-        check_sink_of(name, draft.settings, draft.view.outputs, self._store, world, self._options)
+        check_sink_of(name, draft.settings, draft.view.outputs, self._store, world)
         return draft
 
     def add_view(self, draft: ViewDraft) -> ViewRecord:
@@ -118,9 +117,7 @@ class Catalogue:
         for update in updates:
             if isinstance(update, u.ReplaceView | u.RestateView):
                 outputs = ReadView.from_dict(update.definition).outputs
-                check_sink_of(
-                    update.name, update.settings, outputs, self._store, world, self._options
-                )
+                check_sink_of(update.name, update.settings, outputs, self._store, world)
 
     def alter_source(self, spark: SparkSession | None, name: str, schema: str) -> tuple[str, ...]:
         """Give a source more columns; give the names of the views that mean something else now."""
@@ -157,7 +154,7 @@ class Catalogue:
             return []
         check_pins(
             (file for version, file in source.arrivals.pins() if version not in source.skipped),
-            storage_options=self._options,
+            storage_options=self._store.options,
             source=source.name,
         )
         return [u.DropChain(chain.id)]

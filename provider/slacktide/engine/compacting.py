@@ -10,7 +10,7 @@ from slacktide.engine.reports import CompactionReport
 from slacktide.engine.work import Work
 from slacktide.errors import DamagedFileError, InvariantError, SlacktideError, StorageError
 from slacktide.optimizer.compaction import Compaction, Piece, Prices, compaction, extended
-from slacktide.optimizer.mirror import feed_step
+from slacktide.optimizer.mirror import segment_step
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Operator
 from slacktide.spark.task import Outcome, Task
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def compactions_due(
-    world: World, plans: Sequence[ViewPlan], feeds: Mapping[str, int], prices: Prices
+    world: World, plans: Sequence[ViewPlan], mirror_segments: Mapping[str, int], prices: Prices
 ) -> tuple[Compaction, ...]:
     """The chains that a run compacts: some of those to which it appends anyway.
 
@@ -35,12 +35,12 @@ def compactions_due(
     Args:
         world: the log as it is.
         plans: of the views.
-        feeds: mirrors that get a segment.
+        mirror_segments: mirrors that get a segment.
         prices: of reading and writing.
     """
     written = {chain: rows for plan in plans for chain, rows in extended(plan).items()}
     found = [_due(world, chain, rows, prices) for chain, rows in sorted(written.items())]
-    found += [_mirror_due(world, name, prices) for name in sorted(feeds)]
+    found += [_mirror_due(world, name, prices) for name in sorted(mirror_segments)]
     return tuple(one for one in found if one is not None)
 
 
@@ -70,7 +70,7 @@ def _mirror_due(world: World, name: str, prices: Prices) -> Compaction | None:
     if any(not view.paused for view in lags):
         return None  # it still reads between two of the segments, where it need not be rebuilt
     source = world.sources[name]
-    step = feed_step(name, source.schema, source.arguments.get("key") or ())
+    step = segment_step(name, source.schema, source.arguments.get("key") or ())
     return _due(world, chain, step.child, prices, order=step.order, with_base=False)
 
 

@@ -242,23 +242,13 @@ def known(kind: str, name: str, names: Mapping[str, Any]) -> None:
         )
 
 
-def readers_of(world: World, name: str) -> list[str]:
-    """Names of the views that read a source or view."""
-    found = []
-    for record in world.views.values():
-        view = ReadView.from_dict(record.definition)
-        if name in view.sources or name in record.settings.get("reads", []):
-            found.append(record.name)
-    return sorted(found)
-
-
 def refuse_if_read(world: World, kind: str, name: str) -> None:
     """Check that no view reads an object that is to be dropped.
 
     Raises:
         ObjectExistsError: one does.
     """
-    readers = readers_of(world, name)
+    readers = world.readers(name)
     if readers:
         raise ObjectExistsError(
             f"{kind} {name} is read by {', '.join(readers)}",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
 from slacktide.engine.sources import accept, peek, resolve_file, wide_ddl
@@ -20,7 +19,7 @@ from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.record import Source
-from slacktide.store.world import World
+from slacktide.store.world import World, reads
 
 if TYPE_CHECKING:
     from slacktide.store.store import Store
@@ -29,12 +28,9 @@ if TYPE_CHECKING:
 class Intake:
     """What lands in the sources of one workspace."""
 
-    def __init__(
-        self, store: Store, clock: Clock, storage_options: Mapping[str, Any] | None
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._options = storage_options
 
     def discover(self) -> dict[str, int]:
         """Accept what has landed at each source; give the newest versions."""
@@ -58,7 +54,7 @@ class Intake:
             if not files:
                 return
             now = self._clock()
-            accepted = accept(source, files, storage_options=self._options, now=now)
+            accepted = accept(source, files, storage_options=self._store.options, now=now)
             if not accepted.arrivals:
                 return
             requirements: list[q.Requirement] = [
@@ -141,7 +137,7 @@ class Intake:
         )
 
     def _peek(self, source: Source) -> list[PinnedFile]:
-        return list(peek(source, storage_options=self._options, now=self._clock()))
+        return list(peek(source, storage_options=self._store.options, now=self._clock()))
 
 
 def _called(source: Source, paths: Sequence[str], name: str, landed: Collection[str]) -> str:
@@ -174,6 +170,6 @@ def _consumed(world: World, source: Source) -> int:
     taken = [
         (view.versions or {}).get(source.name, 0)
         for view in world.views.values()
-        if not view.paused and source.name in ReadView.from_dict(view.definition).sources
+        if not view.paused and source.name in reads(view)
     ]
     return min(taken, default=0 if not world.views else source.version)

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from slacktide.common.tree import of_type
+from slacktide.engine.sources.pins import check_pins
 from slacktide.engine.work import Work
 from slacktide.program import operator as o
 from slacktide.store.arrivals import PinnedFile
 from slacktide.store.naming import segments
 from slacktide.store.world import World
+
+if TYPE_CHECKING:
+    from slacktide.store.store import Store
+
+
+def check_pinned(store: Store, world: World, works: Sequence[Work]) -> None:
+    """Check that the files which programs open are as they were accepted.
+
+    Raises:
+        SourceError: one is not.
+        StorageError: it could not be looked at.
+    """
+    for name, files in pinned_files(world, works).items():
+        check_pins(files, source=name, storage_options=store.options)
 
 
 def pinned_files(world: World, works: Sequence[Work]) -> Mapping[str, list[PinnedFile]]:

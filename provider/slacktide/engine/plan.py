@@ -41,7 +41,7 @@ class Plan:
         now: the instant that functions of the clock give in this run, ISO 8601.
         views: one plan per view, in an order in which the run works.
         mirrors: sources whose current rows are written anew, with the version.
-        feeds: sources whose mirror gets a segment, with the version to which it leads.
+        mirror_segments: sources whose mirror gets a segment, with the version to which it leads.
         compactions: chains of which this run merges pieces.
         register: views that the run creates before it computes them.
         versions: the version of each source that the run takes in.
@@ -59,7 +59,7 @@ class Plan:
     versions: Mapping[str, int]
     notices: tuple[str, ...] = ()
     identity: str | None = None
-    feeds: Mapping[str, int] = field(default_factory=dict)
+    mirror_segments: Mapping[str, int] = field(default_factory=dict)
     compactions: tuple[Compaction, ...] = ()
     alter: tuple[Alteration, ...] = ()
 
@@ -107,9 +107,11 @@ class Plan:
     @property
     def upkeep(self) -> list[str]:
         """A line for all mirrors that get a segment, and one for each chain that is compacted."""
-        feeds = ", ".join(f"{name} to {version}" for name, version in sorted(self.feeds.items()))
+        extended = ", ".join(
+            f"{name} to {version}" for name, version in sorted(self.mirror_segments.items())
+        )
         return [
-            *([f"landed files become a segment of the mirror: {feeds}"] if feeds else []),
+            *([f"landed files become a segment of the mirror: {extended}"] if extended else []),
             *(f"compacts {one.chain}: {one.reason.detail}" for one in self.compactions),
         ]
 
@@ -119,7 +121,7 @@ class Plan:
             "now": self.now,
             "views": [view.to_dict() for view in self.views],
             "mirrors": dict(self.mirrors),
-            "feeds": dict(self.feeds),
+            "mirror_segments": dict(self.mirror_segments),
             "compactions": [compaction.to_dict() for compaction in self.compactions],
             "register": [
                 {
@@ -159,7 +161,7 @@ class Plan:
             versions=document["versions"],
             notices=tuple(document["notices"]),
             identity=document.get("identity"),
-            feeds=document.get("feeds", {}),
+            mirror_segments=document.get("mirror_segments", {}),
             compactions=tuple(map(Compaction.from_dict, document.get("compactions", ()))),
             alter=tuple(Alteration(**change) for change in document.get("alter", ())),
         )

@@ -49,7 +49,7 @@ def make_plan(
     ends = _ends(world, records)
     plans = _consistent(world, [_plan_one(world, record, ends) for record in records], ends)
     mirrors = mirrors_due(world, plans)
-    feeds = feeds_due(world, plans, mirrors, prices)
+    mirror_segments = mirror_segments_due(world, plans, mirrors, prices)
     return Plan(
         now=now,
         views=tuple(plans),
@@ -58,8 +58,8 @@ def make_plan(
         versions=ends,
         notices=(*notices, *paused),
         alter=tuple(alter),
-        feeds=feeds,
-        compactions=compactions_due(world, plans, feeds, prices),
+        mirror_segments=mirror_segments,
+        compactions=compactions_due(world, plans, mirror_segments, prices),
     )
 
 
@@ -233,7 +233,7 @@ def mirrors_due(world: World, plans: Sequence[ViewPlan]) -> dict[str, int]:
     return {name: end for name, end in sorted(read.items()) if is_mirror_due(world, name, end)}
 
 
-def feeds_due(
+def mirror_segments_due(
     world: World, plans: Sequence[ViewPlan], mirrors: Mapping[str, int], prices: Prices
 ) -> dict[str, int]:
     """The mirrors to which landed files are added as a segment, and up to which version."""
@@ -241,11 +241,11 @@ def feeds_due(
     return {
         name: end
         for name, end in sorted(read.items())
-        if name not in mirrors and _is_feed_due(world, name, end, prices)
+        if name not in mirrors and _is_segment_due(world, name, end, prices)
     }
 
 
-def _is_feed_due(world: World, name: str, end: int, prices: Prices) -> bool:
+def _is_segment_due(world: World, name: str, end: int, prices: Prices) -> bool:
     """Whether what came to a mirror up to a version is to be a segment of it."""
     source = world.sources[name]
     chain = world.chains.get(f"sources/{name}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slacktide.common.digest import digest_of
 from slacktide.engine.work import Work
@@ -24,14 +24,15 @@ from slacktide.store.world import World
 
 if TYPE_CHECKING:
     from slacktide.spark.executor import Executor
+    from slacktide.store.store import Store
 
 
 def quarantine(
     executor: Executor,
+    store: Store,
     world: World,
     works: Sequence[Work],
     mirrors: Mapping[str, int],
-    options: Mapping[str, Any] | None,
 ) -> list[u.ExamineArrivals]:
     """Keep the bad rows of all arrivals that a run takes in and none has before it.
 
@@ -50,7 +51,7 @@ def quarantine(
         rows = {}
         _check_known(source, counts)
         if counts:
-            place = connect(parse_address(path), options, create=True)
+            place = connect(parse_address(path), store.options, create=True)
             for version in range(source.examined + 1, end + 1):
                 files = source.arrivals[version - 1].files
                 bad = sum(counts.get(file.path, 0) for file in files)

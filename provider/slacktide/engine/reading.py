@@ -10,10 +10,11 @@ from slacktide.algebra.view import ReadView
 from slacktide.engine.answers import text_as_of, texts_between
 from slacktide.engine.definitions import known
 from slacktide.errors import UnknownObjectError
+from slacktide.spark.bags import copies_sql
 from slacktide.spark.compile import restored
 from slacktide.spark.defaults import never_null_sql
+from slacktide.spark.pieces import Pieces
 from slacktide.spark.shelf import Shelf
-from slacktide.spark.tables import Tables
 from slacktide.spark.working import working_session
 from slacktide.store.naming import segments
 from slacktide.store.record import Chain, Segment
@@ -44,13 +45,13 @@ def read_answer(
     text = text_as_of(world.views[name], run)
     view, chain = text.view, world.chains[text.answer]
     columns = stored_columns(view)
-    tables = _tables(store, world, spark, view)
+    shelf = _shelf(store, spark, view)
     added, taken = _as_of(name, chain, world.chains.get(text.changes), run)
-    table = tables.chain_rows(added, chain.id, columns, taken)
+    table = Pieces(shelf, store).rows(chain.id, added, columns, taken)
     outputs = _outputs(view)
     # Sorted below the renaming: an output may have the name of another stored column.
     sql = f"SELECT {outputs} FROM (SELECT * FROM {table}{_order(view, columns)})"
-    return tables.frame_for(spark, sql)
+    return shelf.lend(sql, spark)
 
 
 def read_changes(
@@ -71,9 +72,9 @@ def read_changes(
     record = world.views[name]
     texts = texts_between(world, record, since, until)
     newest = texts[-1].view if texts else ReadView.from_dict(record.definition)
-    tables = _tables(store, world, spark, newest)
+    shelf = _shelf(store, spark, newest)
+    pieces = Pieces(shelf, store)
     tail = "IF(__m > 0, 'insert', 'delete') AS _change_type, __run AS _commit_version"
-    copies = "LATERAL VIEW explode(array_repeat(0, CAST(abs(__m) AS INT))) AS __copy"
     selects = []
     for view, chain in [(text.view, text.changes) for text in texts] or [(newest, "")]:
         wanted = [
@@ -81,9 +82,9 @@ def read_changes(
             for segment in (world.chains[chain].segments if chain in world.chains else ())
             if int(segment.run) > since and (until is None or int(segment.run) <= until)
         ]
-        table = tables.by_run(wanted, f"changes/{name}", stored_columns(view))
-        selects.append(f"SELECT {_outputs(view)}, {tail} FROM {table} {copies}")
-    return tables.frame_for(spark, " UNION ALL ".join(selects))
+        table = pieces.by_run(chain, wanted, stored_columns(view))
+        selects.append(f"SELECT {_outputs(view)}, {tail} FROM {table} {copies_sql()}")
+    return shelf.lend(" UNION ALL ".join(selects), spark)
 
 
 def _outputs(view: ReadView) -> str:
@@ -93,9 +94,8 @@ def _outputs(view: ReadView) -> str:
     )
 
 
-def _tables(store: Store, world: World, spark: SparkSession, view: ReadView) -> Tables:
-    shelf = Shelf(working_session(spark, view.conf, store.spark_settings))
-    return Tables(shelf, store, world, start={}, end={}, saved={})
+def _shelf(store: Store, spark: SparkSession, view: ReadView) -> Shelf:
+    return Shelf(working_session(spark, view.conf, store.spark_settings))
 
 
 def _as_of(

@@ -5,46 +5,38 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import Clock, isoformat, parse_instant
-from slacktide.engine.answers import former_answer
 from slacktide.engine.committing import requirements, updates
 from slacktide.engine.compacting import Compacted, compact
+from slacktide.engine.computing import compute
 from slacktide.engine.expansion import query_of, views_below
-from slacktide.engine.pinning import pinned_files
+from slacktide.engine.mirroring import mirror_reports, mirrors_of, write_mirrors
+from slacktide.engine.pinning import check_pinned
 from slacktide.engine.plan import Plan
-from slacktide.engine.planning import is_mirror_due
 from slacktide.engine.quarantine import quarantine
 from slacktide.engine.registering import register
 from slacktide.engine.reporting import unchanged_report, view_report
 from slacktide.engine.reports import Report, ViewReport
-from slacktide.engine.sources.pins import check_pins
-from slacktide.engine.staleness import again, stale, still_apart, still_due
+from slacktide.engine.staleness import again, stale
 from slacktide.engine.work import Work
 from slacktide.errors import (
     CommitConflictError,
     DamagedFileError,
-    DataError,
     InvariantError,
     SlacktideError,
-    SourceError,
     StorageError,
-    UnknownObjectError,
 )
-from slacktide.optimizer.api import plan_text, snapshot_sources, state_sources
 from slacktide.optimizer.compaction import Prices
-from slacktide.optimizer.mirror import feed_step, mirror_program
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.program.operator import Program
-from slacktide.spark.task import Outcome, Task
+from slacktide.spark.task import Outcome
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.executor import Executor
     from slacktide.spark.handles import SparkSession
     from slacktide.store.store import Store
 
@@ -61,7 +53,6 @@ class Refresh:
         clock: for the times of the report.
         attempt: names this attempt; its directories are its own.
         prices: what a plan that is made again reckons with.
-        storage_options: for the object store of the sources.
     """
 
     def __init__(
@@ -72,13 +63,11 @@ class Refresh:
         clock: Clock,
         attempt: str,
         prices: Prices,
-        storage_options: Mapping[str, Any] | None = None,
     ) -> None:
         self._store = store
         self._spark = spark
         self._clock = clock
         self._attempt = attempt
-        self._options = storage_options
         self._prices = prices
 
     def run(self, plan: Plan) -> Report:
@@ -120,12 +109,11 @@ class Refresh:
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor
 
-        new = register(self._spark, self._store, world, plan, self._options)
+        new = register(self._spark, self._store, world, plan)
         refused = new.refused
         works = [self._known(world, view) for view in plan.views] + new.works
-        mirrors = {**_new_mirrors(world, works), **still_due(world, plan.mirrors)}
-        feeds = {n: v for n, v in still_apart(world, plan.feeds).items() if n not in mirrors}
-        self._check_pins(world, works)
+        mirrors = mirrors_of(world, plan, works)
+        check_pinned(self._store, world, works)
         executor = Executor(
             self._spark,
             self._store,
@@ -133,13 +121,10 @@ class Refresh:
             attempt=self._attempt,
             now=parse_instant(plan.now),
         )
-        quarantined = quarantine(executor, world, works, {**mirrors, **feeds}, self._options)
-        written = self._mirror(executor, world, mirrors)
-        written.update(self._feed(executor, world, feeds))
+        quarantined = quarantine(executor, self._store, world, works, mirrors.versions)
+        written = write_mirrors(executor, world, mirrors)
         for work in works:
-            work.error = _missing_below(world, work, works)
-            if work.error is None:
-                self._work(world, executor, work)
+            compute(executor, self._store, world, work, works)
         failures = [work.error for work in works if work.error is not None]
         failures += list(refused.values())
         if failures and all(w.error or w.plan.program is None for w in works):
@@ -147,7 +132,8 @@ class Refresh:
         compacted = compact(executor, world, plan.compactions, works, written)
 
         def report(run: int) -> Report:
-            return self._report(world, plan, works, run, started, refused, compacted)
+            made = self._report(world, plan, works, run, started, refused, compacted)
+            return replace(made, mirrors=mirror_reports(written))
 
         return self._commit(world, plan, works, written, compacted, quarantined, report)
 
@@ -160,69 +146,6 @@ class Refresh:
         view = ReadView.from_dict(record.definition)
         query = query_of(record.sql, view, views_below(world, record))
         return Work(plan.view, record.sql, view, plan, query, record)
-
-    def _check_pins(self, world: World, works: Sequence[Work]) -> None:
-        for name, files in pinned_files(world, works).items():
-            check_pins(files, source=name, storage_options=self._options)
-
-    def _mirror(
-        self, executor: Executor, world: World, mirrors: Mapping[str, int]
-    ) -> dict[str, Outcome]:
-        written: dict[str, Outcome] = {}
-        for name, version in mirrors.items():
-            source = world.sources[name]
-            program = mirror_program(name, source.schema, source.arguments.get("key") or ())
-            written[name] = executor.run(
-                Task(name, program, start={}, end={name: version}, scopes={})
-            )
-        return written
-
-    def _feed(
-        self, executor: Executor, world: World, feeds: Mapping[str, int]
-    ) -> dict[str, Outcome]:
-        written: dict[str, Outcome] = {}
-        for name, version in feeds.items():
-            source = world.sources[name]
-            program = Program((feed_step(name, source.schema, source.arguments.get("key") or ()),))
-            start = dict(world.chains[f"sources/{name}"].versions or {})
-            written[name] = executor.run(Task(name, program, start, {name: version}, scopes={}))
-        return written
-
-    def _work(self, world: World, executor: Executor, work: Work) -> None:
-        if work.plan.program is None:
-            return
-        try:
-            work.outcome = executor.run(_task(world, work, work.plan.program))
-        except (SourceError, StorageError, InvariantError):
-            raise  # of the run, not of one view: a plan that commits without it is never retried
-        except DataError as error:
-            self._work_by_text(world, executor, work, error)
-        except SlacktideError as error:
-            work.error = error
-
-    def _work_by_text(
-        self, world: World, executor: Executor, work: Work, failure: DataError
-    ) -> None:
-        work.error = failure
-        instead = plan_text(work.view, work.plan, failure.code)
-        if instead is None or instead.program is None:
-            self._locate(executor, world, work)
-            return
-        planned, work.plan = work.plan, instead
-        self._check_pins(world, [work])
-        try:
-            work.outcome = executor.run(_task(world, work, instead.program))
-            work.error = None
-        except (SourceError, StorageError, InvariantError):
-            raise
-        except SlacktideError as error:
-            work.plan, work.error = planned, error
-            self._locate(executor, world, work)
-
-    def _locate(self, executor: Executor, world: World, work: Work) -> None:
-        if work.error is not None and work.plan.program is not None:
-            task = _task(world, work, work.plan.program)
-            work.error = executor.located(work.error, task, work.view.relation)
 
     def _commit(
         self,
@@ -273,7 +196,7 @@ class Refresh:
             plan,
             views=(*known, *done.values()),
             mirrors={name: end for name, end in versions.items() if written[name][1]},
-            feeds={name: end for name, end in versions.items() if not written[name][1]},
+            mirror_segments={name: end for name, end in versions.items() if not written[name][1]},
             compactions=tuple(one.plan for one in compacted if one.outcome is not None),
             identity=plan.plan_id,
         )
@@ -310,38 +233,3 @@ class Refresh:
             compactions={one.plan.chain: one.report() for one in compacted},
             notices=plan.notices,
         )
-
-
-def _missing_below(world: World, work: Work, works: Sequence[Work]) -> SlacktideError | None:
-    """Why a new view cannot come into the log: one that it reads has not."""
-    there = {*world.views, *(other.name for other in works if other.outcome is not None)}
-    lacking = [name for name in work.view.views if name not in there]
-    if not lacking:
-        return None
-    return UnknownObjectError(
-        f"view {work.name} reads {lacking[0]}, which failed in this run",
-        hint="correct that view; this one follows",
-    )
-
-
-def _task(world: World, work: Work, program: Program) -> Task:
-    return Task(
-        work.name,
-        program,
-        work.plan.start,
-        work.plan.end,
-        state_sources(work.view),
-        work.query,
-        former_answer(world, work.name, work.view),
-    )
-
-
-def _new_mirrors(world: World, works: Sequence[Work]) -> dict[str, int]:
-    """Mirrors that only views of this run's registrations need."""
-    return {
-        name: work.plan.end[name]
-        for work in works
-        if work.draft is not None
-        for name in snapshot_sources(work.view, work.draft.policy)
-        if is_mirror_due(world, name, work.plan.end[name])
-    }

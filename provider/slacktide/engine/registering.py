@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slacktide.engine.definitions import draft_view
 from slacktide.engine.expansion import all_texts, query_of
@@ -34,7 +34,6 @@ def register(
     store: Store,
     world: World,
     plan: Plan,
-    options: Mapping[str, Any] | None,
 ) -> Registered:
     """Read the new views of a plan, which may read each other in any order."""
     works: list[Work] = []
@@ -47,9 +46,7 @@ def register(
             try:
                 work = _read(spark, world, plan, item, beside)
                 outputs = work.view.outputs
-                check_sink_of(
-                    item.name, item.settings, outputs, store, world, options, _sinks(works)
-                )
+                check_sink_of(item.name, item.settings, outputs, store, world, _sinks(works))
                 works.append(work)
             except UserError as error:
                 refused[item.name] = error

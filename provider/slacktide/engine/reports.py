@@ -98,6 +98,40 @@ class CompactionReport:
 
 
 @dataclass(frozen=True, slots=True)
+class MirrorReport:
+    """What one run wrote to the mirror of a source, which all views that read the source share.
+
+    Attributes:
+        piece: ``base``, all current rows, or ``segment``, what came since the mirror was written last.
+        version: the version of the source that the mirror tells of.
+        rows: rows of the piece.
+        bytes: the same in bytes.
+        actual: cost that Spark measured; no view's cost holds it.
+    """
+
+    piece: str
+    version: int
+    rows: int
+    bytes: int
+    actual: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the stored form."""
+        return {
+            "piece": self.piece,
+            "version": self.version,
+            "rows": self.rows,
+            "bytes": self.bytes,
+            "actual": dict(self.actual),
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> MirrorReport:
+        """Read the stored form."""
+        return cls(**document)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What one run did.
 
@@ -113,6 +147,7 @@ class Report:
         sinks: by name, the views whose answers were published after the commit, or should have been:
             ``path``, and ``error`` with code, message and hint. The log does not hold it.
         quarantined: rows that did not fit the schema and were kept apart by this run, by source.
+        mirrors: by source, what was written to its mirror.
     """
 
     run: int | None
@@ -125,6 +160,7 @@ class Report:
     notices: tuple[str, ...] = ()
     sinks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     quarantined: Mapping[str, int] = field(default_factory=dict)
+    mirrors: Mapping[str, MirrorReport] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -139,6 +175,7 @@ class Report:
             "notices": list(self.notices),
             "sinks": {name: dict(sink) for name, sink in self.sinks.items()},
             "quarantined": dict(self.quarantined),
+            "mirrors": {source: mirror.to_dict() for source, mirror in self.mirrors.items()},
         }
 
     @classmethod
@@ -147,8 +184,13 @@ class Report:
         views = {name: ViewReport.from_dict(view) for name, view in document["views"].items()}
         given = document.get("compactions", {})
         compactions = {chain: CompactionReport.from_dict(done) for chain, done in given.items()}
-        notices = tuple(document.get("notices", ()))
-        stored = {"views": views, "compactions": compactions, "notices": notices}
+        written = document.get("mirrors", {})
+        stored = {
+            "views": views,
+            "compactions": compactions,
+            "notices": tuple(document.get("notices", ())),
+            "mirrors": {name: MirrorReport.from_dict(mirror) for name, mirror in written.items()},
+        }
         return cls(**{**document, **stored})
 
 

@@ -46,7 +46,6 @@ def check_sink_of(
     columns: tuple[Column, ...],
     store: Store,
     world: World,
-    options: Mapping[str, Any] | None,
     besides: Mapping[str, str] | None = None,
 ) -> None:
     """Check that the answer of a view can be published where its setting says.
@@ -57,7 +56,6 @@ def check_sink_of(
         columns: of its answer.
         store: the workspace's store.
         world: the log as it is.
-        options: for the object store of the sink.
         besides: further sinks, by what they are.
 
     Raises:
@@ -70,7 +68,7 @@ def check_sink_of(
     what = f"the sink of view {name}"
     _check_columns(what, columns)
     check_apart(what, path, store.root, world, besides=besides)
-    open_publication(parse_address(path), options).check(store.identity)
+    open_publication(parse_address(path), store.options).check(store.identity)
 
 
 def _check_columns(what: str, columns: tuple[Column, ...]) -> None:

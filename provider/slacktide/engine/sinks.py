@@ -8,7 +8,7 @@ crash between commit and publishing, or a sink that failed, costs nothing but ti
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -39,13 +39,11 @@ class Sinks:
     Args:
         store: the workspace's store.
         clock: for the times that are told of an edition.
-        options: for the object stores of the sinks.
     """
 
-    def __init__(self, store: Store, clock: Clock, options: Mapping[str, Any] | None) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._options = options
 
     def after(self, spark: SparkSession, run: Callable[[], Report]) -> Report:
         """Publish what sinks lack after a run, and tell it in its report.
@@ -146,7 +144,7 @@ class Sinks:
         return newest is None or newest.number < number
 
     def _open(self, path: str) -> Publication:
-        return open_publication(parse_address(path), self._options)
+        return open_publication(parse_address(path), self._store.options)
 
     def _paths(self, world: World) -> dict[str, str]:
         found = {name: sink_path(view.settings) for name, view in sorted(world.views.items())}

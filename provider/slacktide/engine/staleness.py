@@ -21,13 +21,13 @@ def still_due(world: World, mirrors: Mapping[str, int]) -> dict[str, int]:
     return {name: end for name, end in mirrors.items() if is_mirror_due(world, name, end)}
 
 
-def still_apart(world: World, feeds: Mapping[str, int]) -> dict[str, int]:
+def still_apart(world: World, mirror_segments: Mapping[str, int]) -> dict[str, int]:
     """Leave out mirrors to which another run has added as much since, and those that are gone."""
-    chains = {name: world.chains.get(f"sources/{name}") for name in feeds}
+    chains = {name: world.chains.get(f"sources/{name}") for name in mirror_segments}
     told = {
         name: chain.versions[name] for name, chain in chains.items() if chain and chain.versions
     }
-    return {name: end for name, end in feeds.items() if told.get(name, end) < end}
+    return {name: end for name, end in mirror_segments.items() if told.get(name, end) < end}
 
 
 def stale(world: World, plan: Plan) -> str:

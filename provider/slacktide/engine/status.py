@@ -13,7 +13,7 @@ from slacktide.engine.sources import wide_ddl
 from slacktide.optimizer.api import verdict
 from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord
-from slacktide.store.world import World
+from slacktide.store.world import World, reads
 
 if TYPE_CHECKING:
     from slacktide.store.store import Store
@@ -156,7 +156,7 @@ def _consumed(world: World, source: str) -> list[int]:
     return [
         (view.versions or {}).get(source, 0)
         for view in world.views.values()
-        if source in ReadView.from_dict(view.definition).sources
+        if source in reads(view)
     ]
 
 

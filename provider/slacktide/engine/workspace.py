@@ -36,7 +36,6 @@ class Workspace:
     Args:
         store: its store.
         clock: gives the present instant.
-        storage_options: for the object store of the workspace and its sources.
         prices: what the planner reckons that reading and writing cost.
     """
 
@@ -44,18 +43,15 @@ class Workspace:
         self,
         store: Store,
         clock: Clock,
-        storage_options: Mapping[str, Any] | None = None,
         prices: Prices = PRICES,
     ) -> None:
         self._store = store
         self._clock = clock
         self._prices = prices
-        self._catalogue = Catalogue(store, storage_options)
-        self._intake = Intake(store, clock, storage_options)
-        self._run = partial(
-            Refresh, store, clock=clock, prices=prices, storage_options=storage_options
-        )
-        self._sinks = Sinks(store, clock, storage_options)
+        self._catalogue = Catalogue(store)
+        self._intake = Intake(store, clock)
+        self._run = partial(Refresh, store, clock=clock, prices=prices)
+        self._sinks = Sinks(store, clock)
 
     @classmethod
     def create(
@@ -75,7 +71,7 @@ class Workspace:
             fact = f"a workspace has no setting {unknown!r}"
             raise InvalidSettingError(fact, hint="the one setting is state_budget")
         store = Store.create(root, settings=settings, options=storage_options, clock=clock)
-        return cls(store, clock, storage_options)
+        return cls(store, clock)
 
     @classmethod
     def open(
@@ -91,7 +87,7 @@ class Workspace:
             WorkspaceMissingError: there is none.
             NewerFormatError: it was written by a newer version.
         """
-        return cls(Store.open(root, options=storage_options, clock=clock), clock, storage_options)
+        return cls(Store.open(root, options=storage_options, clock=clock), clock)
 
     @property
     def root(self) -> str:

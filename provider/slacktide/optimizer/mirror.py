@@ -1,6 +1,6 @@
 """When the current rows of a change feed are written anew, and how.
 
-A feed's snapshot is the sum of its history. A mirror holds that sum as of one version, as a base, and
+Its snapshot is the sum of its history. A mirror holds that sum as of one version, as a base, and
 what came to it as segments, so that a reader adds only what came since. The base is written when a
 plan first needs a snapshot, and again when what came since is a fifth of it. Until then landed files
 become a segment when reading them one by one has cost more than that does.
@@ -47,7 +47,9 @@ def mirror_program(
     return Program((o.Save(f"sources/{source}", rows, is_base=True, order=_order(columns, key)),))
 
 
-def feed_step(source: str, schema: Sequence[Mapping[str, Any]], key: Sequence[str] = ()) -> o.Save:
+def segment_step(
+    source: str, schema: Sequence[Mapping[str, Any]], key: Sequence[str] = ()
+) -> o.Save:
     """Give the one step that writes what has come to a source as a segment of its mirror."""
     columns = _columns(schema)
     rows = o.Consolidate(o.ReadChanges(source, columns))

@@ -1,6 +1,6 @@
 """Operators that are maintained by recomputing what a change touched: what is kept of their input.
 
-The universal method (`tempura.md` R-GROUP): where the result for a key follows from the input rows
+The universal method (ADR 0004, decision 3): where the result for a key follows from the input rows
 of that key alone, the change of the result is that of the touched keys. The input is kept as a
 counted bag, so that no base table is read; the old result is the stored one, never computed again,
 because some functions may choose otherwise among equals.

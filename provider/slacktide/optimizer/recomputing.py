@@ -1,4 +1,4 @@
-"""The universal method: the keys that a change touched are computed anew (`tempura.md` R-GROUP)."""
+"""The universal method: the keys that a change touched are computed anew (ADR 0004)."""
 
 from __future__ import annotations
 

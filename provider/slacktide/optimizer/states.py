@@ -1,7 +1,7 @@
 """The additive state of an aggregate: its columns, and how results follow from them.
 
-`tempura.md` §1.4, with the types of `architecture.md` §3: a sum of whole numbers is kept in
-``DECIMAL(38,0)`` and checked at the end; a sum of decimals in the type that Spark gives it. Every
+A sum of whole numbers is kept in ``DECIMAL(38,0)`` and checked at the end, as it would overflow in
+``BIGINT`` or not with the order of addition; a sum of decimals in the type that Spark gives it. Every
 state has the hidden row count ``__n``.
 """
 

@@ -2,8 +2,8 @@
 
 Operators of the *bag* form give rows with a signed multiplicity ``__m``: positive for an insert,
 negative for a delete. Operators of the *state* form give one additive partial aggregate per row,
-without ``__m``: their hidden row count is a column of its own. (`architecture.md` §3, `tempura.md`
-§1.3: the multiplicity and the attribute perspective.)
+without ``__m``: their hidden row count is a column of its own. Tempura calls the forms the multiplicity
+and the attribute perspective.
 """
 
 from __future__ import annotations
@@ -301,7 +301,7 @@ class Partial(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Summarise(Operator):
-    """A bag as partial aggregates: one row per group that occurs in it (`tempura.md` G-11)."""
+    """A bag as partial aggregates: one row per group that occurs in it."""
 
     tag: ClassVar[str] = "summarise"
     child: Operator
@@ -318,7 +318,7 @@ class Summarise(Operator):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Combine(Operator):
-    """Partial aggregates merged per group (`tempura.md` I-2); without keys exactly one row."""
+    """Partial aggregates merged per group; without keys exactly one row."""
 
     tag: ClassVar[str] = "combine"
     child: Operator
@@ -382,7 +382,7 @@ class Touched(Operator):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Finish(Operator):
-    """Merged partial aggregates as rows of the result, each once (`tempura.md` I-5).
+    """Merged partial aggregates as rows of the result, each once.
 
     A group whose hidden count is zero is gone, except the one group of an aggregate without keys.
     """

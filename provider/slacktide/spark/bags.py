@@ -53,9 +53,20 @@ def rows_sql(table: str, columns: Typed, *, what: str = "a snapshot") -> str:
     """The rows of a bag, each as often as its multiplicity says; a negative one is an error."""
     names = ", ".join(column for column, _ in columns) or "1 AS __none"
     error = f"raise_error('{NEGATIVE} {what} has fewer copies of a row than were deleted')"
-    times = f"CASE WHEN __m < 0 THEN {error} ELSE CAST(__m AS INT) END"
     inner = consolidate_sql(table, columns)
-    return f"SELECT {names} FROM ({inner}) LATERAL VIEW explode(array_repeat(0, {times})) AS __copy"
+    times = f"CASE WHEN __m < 0 THEN {error} ELSE __m END"
+    return f"SELECT {names} FROM ({inner}) {copies_sql(times)}"
+
+
+def copies_sql(times: str = "abs(__m)") -> str:
+    """What stands behind a table so that each of its rows comes as often as an expression says."""
+    return f"LATERAL VIEW explode(array_repeat(0, CAST({times} AS INT))) AS __copy"
+
+
+def units_sql(table: str, listed: Sequence[str]) -> str:
+    """The rows of a bag with multiplicities of one and minus one alone, repeated where they are more."""
+    outputs = ", ".join([*listed, "CAST(sign(__m) AS BIGINT) AS __m"])
+    return f"SELECT {outputs} FROM {table} {copies_sql()}"
 
 
 def current_rows_sql(base: str, changes: str, columns: Typed, *, what: str) -> str:

@@ -1,7 +1,7 @@
 """A step of a program as one SQL string: operators nested, those that are read twice as tables.
 
 Columns are named by id (``c12``), so that no two sides of a join collide; the multiplicity is
-``__m``. How exactness is kept in SQL (`architecture.md` §3) is said where it is done.
+``__m``. How exactness is kept in SQL is said where it is done.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_plain, is_rowable, is_unit
 from slacktide.program.operator import Operator, operator_inputs
 from slacktide.program.origin import is_small, origins_of
-from slacktide.spark.bags import consolidate_sql, rows_sql
+from slacktide.spark.bags import consolidate_sql, rows_sql, units_sql
 from slacktide.spark.leaves import Leaves
 from slacktide.spark.partials import partial_sql, total_sql
 from slacktide.spark.ranges import LARGE_ROWS, has_ranges
@@ -408,6 +408,4 @@ def _group(keys: list[str]) -> str:
 
 def _units(table: str, operator: Operator) -> str:
     """Repeat rows whose multiplicity is greater than one: a value is never multiplied."""
-    listed = ", ".join([*_names(operator.columns), "CAST(sign(__m) AS BIGINT) AS __m"])
-    times = "explode(array_repeat(0, CAST(abs(__m) AS INT)))"
-    return f"(SELECT {listed} FROM {table} LATERAL VIEW {times} AS __copy)"
+    return f"({units_sql(table, _names(operator.columns))})"

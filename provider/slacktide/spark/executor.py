@@ -18,7 +18,6 @@ from slacktide.algebra.types import is_told_apart
 from slacktide.common.tree import of_type
 from slacktide.errors import (
     DataError,
-    ExecutionError,
     InvariantError,
     SlacktideError,
 )
@@ -26,22 +25,22 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.program.origin import is_row_by_row
 from slacktide.spark.compile import keys_sql, step_sql
-from slacktide.spark.cost import Cost
 from slacktide.spark.failures import is_overflow, translated
 from slacktide.spark.functions import called, register_functions
-from slacktide.spark.metrics import Meter, described
+from slacktide.spark.metrics import Meter
 from slacktide.spark.misfits import Misfits
 from slacktide.spark.overflow import groups_text, overflowing_sql
 from slacktide.spark.query import query_frame
-from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut, has_ranges
+from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut
 from slacktide.spark.shelf import Shelves
-from slacktide.spark.small import MOST_ROWS, as_parquet, can_leave, taken
+from slacktide.spark.small import MOST_ROWS
 from slacktide.spark.tables import Tables
-from slacktide.spark.task import Former, Outcome, Query, Task
-from slacktide.store.record import FunctionRecord, Segment, StoredFile
+from slacktide.spark.task import FormerAnswer, Outcome, Query, Task
+from slacktide.spark.writing import Writer
+from slacktide.store.naming import directory_of
+from slacktide.store.record import FunctionRecord, Segment
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from slacktide.store.store import Store
@@ -125,7 +124,7 @@ class _TaskRun:
         self._task = task
         self._shelf = executor._shelves.of(task.query.conf if task.query else {})
         self._session = self._shelf.session
-        self._meter = executor._meter
+        self._writer = Writer(self._shelf, executor._store, executor._meter)
         self._outcome = Outcome()
         self._keys: dict[tuple[Operator, tuple[Scalar, ...]], list[KeyRanges] | None] = {}
         self._saved = {
@@ -182,7 +181,7 @@ class _TaskRun:
         outcome.answer_is_base = step.is_base
         outcome.answer = self._write(step.child, chain, is_base=step.is_base)
         columns = step.child.columns
-        before: Former | None = Former(chain, len(columns))
+        before: FormerAnswer | None = FormerAnswer(chain, len(columns))
         if chain not in self._executor._world.chains:
             before = self._task.former
         if not step.is_base or before is None:
@@ -210,68 +209,18 @@ class _TaskRun:
     def _written_as(
         self, folder: str, operator: Operator, chain: str, *, few: bool, order: tuple[int, ...]
     ) -> Segment:
-        """Write the rows of an operator; those that are likely few leave Spark."""
-        relative = f"{chain}/{self._executor._attempt}/{folder}"
-        before = self._meter.mark()
-        with described(self._session, relative):
-            sql = step_sql(operator, self)
-            may_leave = few and can_leave(operator.columns)
-            small = taken(self._session, sql) if may_leave else None
-            if small is None:
-                self._write_by_spark(_laid_out(operator, sql, order), relative)
-        cost = self._meter.cost(before, self._meter.mark(), self._shelf.labels, target=relative)
-        if small is None:
-            files, rows = self._files_of(relative, cost)
-        else:
-            files, rows = self._write_taken(small, relative), small.num_rows
-            cost.writes, cost.rows_written = 1, rows
-            cost.bytes_written = sum(file.size for file in files)
-        self._outcome.cost.add(cost)
+        relative = directory_of(chain, self._executor._attempt, folder)
+        written = self._writer.write(
+            operator, lambda: step_sql(operator, self), relative, few=few, order=order
+        )
+        self._outcome.cost.add(written.cost)
         return Segment(
             run=self._executor._attempt,
-            files=files,
-            rows=rows,
-            bytes=sum(file.size for file in files),
+            files=written.files,
+            rows=written.rows,
+            bytes=sum(file.size for file in written.files),
             versions={source: self._task.end[source] for source in self._scope(chain)},
         )
-
-    def _write_taken(self, rows: pa.Table, relative: str) -> tuple[StoredFile, ...]:
-        if not rows.num_rows:
-            return ()
-        data = as_parquet(rows)
-        path = f"{relative}/part-00000.zstd.parquet"
-        self._executor._store.write_bytes(path, data)
-        return (StoredFile(path, len(data)),)
-
-    def _write_by_spark(self, sql: str, relative: str) -> None:
-        target = self._executor._store.spark_path(relative)
-        escaped = target.replace("\\", "\\\\").replace("'", "\\'")
-        self._session.sql(
-            f"INSERT OVERWRITE DIRECTORY '{escaped}' USING parquet"
-            " OPTIONS ('compression'='zstd',"
-            f" 'mapreduce.fileoutputcommitter.marksuccessfuljobs'='false')\n{sql}"
-        )
-
-    def _files_of(self, relative: str, cost: Cost) -> tuple[tuple[StoredFile, ...], int]:
-        """The files that Spark wrote and their rows, counted where Spark has not."""
-        target = self._executor._store.spark_path(relative)
-        rows = cost.rows_written if cost.writes == 1 else self._session.read.parquet(target).count()
-        files = self._written(relative, is_empty=not rows)
-        if rows and not files:
-            raise ExecutionError(
-                f"Spark wrote {rows} rows to {target}, and they are not there",
-                hint="a workspace must be at an address that every Spark worker and this machine "
-                "see alike",
-            )
-        return files, rows
-
-    def _written(self, relative: str, *, is_empty: bool) -> tuple[StoredFile, ...]:
-        """What a write has left; Hadoop's own checksums go, and files without rows."""
-        store = self._executor._store
-        found = store.list_files(relative, hidden=True)
-        files = tuple(file for file in found if file.path.endswith(".parquet") and not is_empty)
-        store.delete(file.path for file in found if file not in files)
-        return files
 
     def _scope(self, chain: str) -> tuple[str, ...]:
         return self._task.scopes.get(chain, tuple(self._task.end))
@@ -344,18 +293,3 @@ def difference(chain: str, before: str, columns: Columns) -> Operator:
     return (
         o.Consolidate(change) if all(is_told_apart(column.type) for column in columns) else change
     )
-
-
-def _laid_out(operator: Operator, sql: str, order: tuple[int, ...]) -> str:
-    """Let Spark even out the files where no grouping has done so, and sort them.
-
-    Rows that are spread by what they are sorted by lie in few files; those that grouping has spread
-    stay where they are, as each of these files is sorted too.
-    """
-    grouped = isinstance(operator, o.Consolidate | o.Summarise | o.Nonzero)
-    places = [i for i, column in enumerate(operator.columns) if column.id in order]
-    keys = ", ".join(f"c{i}" for i in places if has_ranges(operator.columns[i].type))
-    if not keys:
-        return sql if grouped else f"SELECT /*+ REBALANCE */ * FROM (\n{sql}\n)"
-    hint = "" if grouped else f"/*+ REPARTITION_BY_RANGE({keys}) */ "
-    return f"SELECT {hint}* FROM (\n{sql}\n) SORT BY {keys}"

@@ -20,12 +20,12 @@ from slacktide.errors import (
 )
 from slacktide.spark.python_failures import of_python
 from slacktide.spark.reaching import store_failure
+from slacktide.store.naming import chain_in
 from slacktide.store.objects import MAKE_ROOM, is_disk_full
 from slacktide.store.record import FunctionRecord
 
 _MARK = "SLACKTIDE_"
 _NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
-_OURS = re.compile(r"/((?:states|sources|views|changes)/\w+)/[0-9a-f]{32}(?:/\w+)?/part-")
 # What several stages that fail at once are reported as; the failures themselves stand inside.
 _WRAPPERS = ("STAGE_MATERIALIZATION_MULTIPLE_FAILURES",)
 _FILES = (
@@ -104,11 +104,11 @@ def _translate(
     if outside is not None:
         return outside
     text, condition = str(failure), _condition(failure)
-    ours = _OURS.search(text)
-    if condition.startswith(_FILES) and ours:
+    chain = chain_in(text)
+    if condition.startswith(_FILES) and chain:
         return DamagedFileError(
             f"{what}: a file of the workspace cannot be read: {first_line(failure)}",
-            chain=ours[1],
+            chain=chain,
             hint="restore the file, or drop the view and add it again: its readers begin anew",
         )
     if _MARK in text and condition == "USER_RAISED_EXCEPTION":

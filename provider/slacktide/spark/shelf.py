@@ -6,7 +6,7 @@ run mostly read the same ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -54,13 +54,16 @@ class Shelf:
 
     def adopt(self, frame: DataFrame) -> str:
         """Name the rows of a frame of another session."""
-        from pyspark.sql import DataFrame
+        return self.register(_in_session(frame, self.session))
 
-        jvm: Any = self.session._jvm
-        dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
-        plan = frame._jdf.queryExecution().analyzed()
-        own = dataset.ofRows(self.session._jsparkSession, plan)
-        return self.register(DataFrame(own, self.session))
+    def lend(self, sql: str, session: SparkSession) -> DataFrame:
+        """What a query over the tables gives, as a frame of another session."""
+        return _in_session(self.session.sql(sql), session)
+
+    def nothing(self, columns: Sequence[tuple[str, str]]) -> str:
+        """A table without rows, of columns with these names and types."""
+        nulls = ", ".join(f"CAST(NULL AS {data_type}) AS {name}" for name, data_type in columns)
+        return self.define(f"SELECT {nulls} WHERE false")
 
     @contextmanager
     def passing(self, *frames: DataFrame) -> Iterator[list[str]]:
@@ -75,6 +78,15 @@ class Shelf:
     def alias(self, name: str, table: str) -> None:
         """Give a table the name under which the text of a view reads it."""
         self.session.table(table).createOrReplaceTempView(name)
+
+
+def _in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
+    from pyspark.sql import DataFrame
+
+    jvm: Any = session._jvm
+    dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
+    plan = frame._jdf.queryExecution().analyzed()
+    return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)
 
 
 class Shelves:

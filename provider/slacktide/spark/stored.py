@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from slacktide.errors import DamagedFileError
+from slacktide.store.naming import from_attempt
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,13 +33,11 @@ def stored_frame(
         chain: to which they belong.
         schema: of the rows, as DDL.
         paths: of the files, as Spark takes them.
-        files: as the log knows them.
+        files: as the log knows them; there is one.
 
     Raises:
         DamagedFileError: a file has not the length with which it was written.
     """
-    if not files:
-        return session.createDataFrame([], schema)
     frame = session.read.schema(schema).option(_VERIFIED, "true").parquet(*paths)
     location = frame._jdf.queryExecution().analyzed().relation().location()
     if int(location.sizeInBytes()) != sum(file.size for file in files):
@@ -51,16 +50,12 @@ def _lengths(location: Any) -> Iterator[tuple[str, int]]:
     found = location.allFiles()
     for place in range(int(found.size())):
         status = found.apply(place)
-        yield _end(str(status.getPath().toString())), int(status.getLen())
-
-
-def _end(path: str) -> str:
-    return "/".join(path.split("/")[-3:])
+        yield from_attempt(str(status.getPath().toString())), int(status.getLen())
 
 
 def _damaged(chain: str, files: Sequence[StoredFile], lengths: dict[str, int]) -> DamagedFileError:
-    wrong = next((f for f in files if lengths.get(_end(f.path)) != f.size), files[0])
-    found = lengths.get(_end(wrong.path), 0)
+    wrong = next((f for f in files if lengths.get(from_attempt(f.path)) != f.size), files[0])
+    found = lengths.get(from_attempt(wrong.path), 0)
     return DamagedFileError(
         f"a file of the workspace cannot be read: {wrong.path} has {found} bytes where "
         f"{wrong.size} were written",

@@ -16,17 +16,13 @@ from slacktide.common.tree import of_type
 from slacktide.program.operator import Moment, Operator, ReadBag, ReadSnapshot, ReadState
 from slacktide.spark import landed
 from slacktide.spark.bags import current_rows_sql, rows_sql
-from slacktide.spark.compile import stored_type
-from slacktide.spark.landed import FILE, literal_path
 from slacktide.spark.mirrors import Mirrored, mirror_chains, mirrored, signed_rows_sql
+from slacktide.spark.pieces import Pieces
 from slacktide.spark.shelf import Shelf
-from slacktide.spark.stored import stored_frame
 from slacktide.store.arrivals import Totals
 from slacktide.store.naming import segments
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from slacktide.store.record import Segment, Source
     from slacktide.store.store import Store
     from slacktide.store.world import World
@@ -58,6 +54,7 @@ class Tables:
     ) -> None:
         self._shelf = shelf
         self._store = store
+        self._pieces = Pieces(shelf, store)
         self._world = world
         self._start = start
         self._end = end
@@ -78,7 +75,7 @@ class Tables:
 
     def changes(self, source: str) -> str:
         """A table with the source's columns and ``__m``: its changes in this run."""
-        return self._feed(source, self._start.get(source, 0), self._end[source])
+        return self._landed(source, self._start.get(source, 0), self._end[source])
 
     def snapshot(self, source: str, moment: Moment) -> str:
         """A table with the source's columns and ``__m``: the source as of a moment."""
@@ -89,13 +86,13 @@ class Tables:
 
     def _bag_at(self, source: str, version: int) -> str:
         mirror = self._mirror(source, version)
-        feed = self._since(source, mirror, version)
+        since = self._since(source, mirror, version)
         if mirror.base is None:
-            return feed
+            return since
         names = ", ".join(quoted(c["name"]) for c in self._source(source).schema)
         base = self._base(source, mirror.base)
         return self._shelf.define(
-            f"SELECT {names}, 1L AS __m FROM {base} UNION ALL SELECT {names}, __m FROM {feed}"
+            f"SELECT {names}, 1L AS __m FROM {base} UNION ALL SELECT {names}, __m FROM {since}"
         )
 
     def rows(self, source: str, moment: Moment) -> str:
@@ -107,29 +104,29 @@ class Tables:
         record = self._source(source)
         mirror = self._mirror(source, version)
         base = None if mirror.base is None else self._base(source, mirror.base)
-        feed = self._since(source, mirror, version)
+        since = self._since(source, mirror, version)
         typed = [(quoted(c["name"]), c["type"]) for c in record.schema]
         if record.arrivals.totals(mirror.since, version).deletes == 0:
             names = ", ".join(column for column, _ in typed)
-            plain = f"SELECT {names} FROM {feed}"
+            plain = f"SELECT {names} FROM {since}"
             return self._shelf.define(
                 plain if base is None else f"SELECT {names} FROM {base} UNION ALL {plain}"
             )
         what = f"source {source}"
         if base is None:
-            return self._shelf.define(rows_sql(feed, typed, what=what))
-        return self._shelf.define(current_rows_sql(base, feed, typed, what=what))
+            return self._shelf.define(rows_sql(since, typed, what=what))
+        return self._shelf.define(current_rows_sql(base, since, typed, what=what))
 
     def _since(self, source: str, mirror: Mirrored, version: int) -> str:
         """What leads from the base of a mirror to a version: its segments, then landed files."""
-        feed = self._feed(source, mirror.version, version)
+        arrived = self._landed(source, mirror.version, version)
         if not mirror.segments:
-            return feed
+            return arrived
         schema = self._source(source).schema
         names = [column["name"] for column in schema]
-        stored = ", ".join(f"c{i} {column['type']}" for i, column in enumerate(schema))
-        table = self._read(f"sources/{source}", f"{stored}, __m BIGINT", mirror.segments)
-        rest = f"SELECT {', '.join(map(quoted, names))}, __m FROM {feed}"
+        fields = [*_by_position(schema), ("__m", "BIGINT")]
+        table = self._pieces.read(f"sources/{source}", fields, mirror.segments)
+        rest = f"SELECT {', '.join(map(quoted, names))}, __m FROM {arrived}"
         return self._shelf.define(f"{signed_rows_sql(table, names)} UNION ALL {rest}")
 
     def rows_changed(self) -> int | None:
@@ -153,11 +150,11 @@ class Tables:
 
     def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of a chain as it was at the start of the run."""
-        return self._files(chain, self._segments(chain), columns, is_bag=is_bag)
+        return self._pieces.table(chain, self._segments(chain), columns, is_bag=is_bag)
 
     def pieces(self, chain: str, columns: Columns, first: int, *, is_bag: bool) -> str:
         """A table of the base and segments of a chain from one on, as at the start of the run."""
-        return self._files(chain, self._segments(chain)[first:], columns, is_bag=is_bag)
+        return self._pieces.table(chain, self._segments(chain)[first:], columns, is_bag=is_bag)
 
     def rows_of(self, chain: str, first: int) -> int:
         """The rows of these pieces."""
@@ -169,71 +166,7 @@ class Tables:
 
     def saved(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of what this run wrote to a chain."""
-        return self._files(chain, [self._saved[chain]], columns, is_bag=is_bag)
-
-    def segments(self, segments: Sequence[Segment], chain: str, columns: Columns) -> str:
-        """A table of some segments of a stored bag."""
-        return self._files(chain, segments, columns, is_bag=True)
-
-    def by_run(self, segments: Sequence[Segment], chain: str, columns: Columns) -> str:
-        """The same with the run of each segment as ``__run``, in one scan however many there are."""
-        fields = [(f"c{i}", stored_type(column.type)) for i, column in enumerate(columns)]
-        fields.append(("__m", "BIGINT"))
-        if not any(segment.files for segment in segments):
-            return self._nothing([*fields, ("__run", "BIGINT")])
-        frame = self._frame(chain, ", ".join(f"{name} {kind}" for name, kind in fields), segments)
-        attempt = "element_at(split(_metadata.file_path, '/'), -3)"
-        table = self._shelf.register(frame.selectExpr("*", f"{attempt} AS {FILE}"))
-        runs = ", ".join(
-            f"('{file.path.split('/')[-3]}', {segment.run}L)"
-            for segment in segments
-            for file in segment.files[:1]
-        )
-        listed = ", ".join(name for name, _ in fields)
-        return self._shelf.define(
-            f"SELECT /*+ BROADCAST(r) */ {listed}, r.run AS __run FROM {table}"
-            f" JOIN VALUES {runs} AS r(attempt, run) ON {FILE} = r.attempt"
-        )
-
-    def chain_rows(
-        self,
-        segments: Sequence[Segment],
-        chain: str,
-        columns: Columns,
-        taken: Sequence[Segment] = (),
-    ) -> str:
-        """A table of the plain rows of a stored bag, columns ``c0``, ``c1``, … by position.
-
-        Args:
-            segments: what the bag is made of.
-            chain: names it.
-            columns: of the bag.
-            taken: what is to be taken back from it.
-        """
-        table = self.segments(segments, chain, columns)
-        names = ", ".join(f"c{i}" for i in range(len(columns)))
-        copies = "LATERAL VIEW explode(array_repeat(0, CAST(__m AS INT))) AS __copy"
-        if len(segments) == 1 and not taken:
-            return self._shelf.define(f"SELECT {names} FROM {table} {copies}")
-        if taken:
-            back = self.segments(taken, chain, columns)
-            columns_and = f"{names}, " if names else ""
-            table = self._shelf.define(
-                f"SELECT {columns_and}__m FROM {table}"
-                f" UNION ALL SELECT {columns_and}-__m AS __m FROM {back}"
-            )
-        typed = [(f"c{i}", stored_type(column.type)) for i, column in enumerate(columns)]
-        return self._shelf.define(rows_sql(table, typed, what=chain))
-
-    def frame_for(self, spark: SparkSession, sql: str) -> DataFrame:
-        """A query over these tables as a frame of another session."""
-        from pyspark.sql import DataFrame
-
-        plan = self._shelf.session.sql(sql)._jdf.queryExecution().analyzed()
-        jvm: Any = spark._jvm
-        dataset = getattr(jvm.org.apache.spark.sql.classic, "Dataset$")
-        frame = getattr(dataset, "MODULE$").ofRows(spark._jsparkSession, plan)
-        return DataFrame(frame, spark)
+        return self._pieces.table(chain, [self._saved[chain]], columns, is_bag=is_bag)
 
     def _source(self, name: str) -> Source:
         return self._world.sources[name]
@@ -252,21 +185,22 @@ class Tables:
 
     def _mirror_table(self, source: str, base: Segment) -> str:
         schema = self._source(source).schema
-        fields = ", ".join(f"c{i} {c['type']}" for i, c in enumerate(schema))
-        table = self._read(f"sources/{source}", fields, [base])
+        table = self._pieces.read(f"sources/{source}", _by_position(schema), [base])
         names = ", ".join(f"c{i} AS {quoted(c['name'])}" for i, c in enumerate(schema))
         return self._shelf.define(f"SELECT {names} FROM {table}")
 
-    def _feed(self, source: str, after: int, until: int) -> str:
-        key = ("feed", source, after, until)
-        return self._shelf.once(key, lambda: self._feed_table(source, after, until))
+    def _landed(self, source: str, after: int, until: int) -> str:
+        key = ("landed", source, after, until)
+        return self._shelf.once(key, lambda: self._landed_table(source, after, until))
 
-    def _feed_table(self, source: str, after: int, until: int) -> str:
+    def _landed_table(self, source: str, after: int, until: int) -> str:
         record = self._source(source)
         columns = [(quoted(c["name"]), c["type"]) for c in record.schema]
         sql = landed.changes_sql(self._shelf, record, after, until)
         return (
-            self._nothing([*columns, ("__m", "BIGINT")]) if sql is None else self._shelf.define(sql)
+            self._shelf.nothing([*columns, ("__m", "BIGINT")])
+            if sql is None
+            else self._shelf.define(sql)
         )
 
     def misfits(self, source: str, after: int, until: int) -> str | None:
@@ -277,42 +211,6 @@ class Tables:
         sql = landed.misfits_sql(self._shelf, self._source(source), after, until)
         return None if sql is None else self._shelf.define(sql)
 
-    def _files(
-        self, chain: str, segments: Sequence[Segment], columns: Columns, *, is_bag: bool
-    ) -> str:
-        fields = [(f"c{i}", stored_type(column.type)) for i, column in enumerate(columns)]
-        if is_bag:
-            fields.append(("__m", "BIGINT"))
-        if not any(segment.files for segment in segments):
-            return self._nothing(fields)
-        schema = ", ".join(f"{name} {kind}" for name, kind in fields)
-        return self._read(chain, schema, segments)
 
-    def _read(self, chain: str, schema: str, segments: Sequence[Segment]) -> str:
-        """A table of what some segments of a chain hold."""
-        key = ("files", schema, self._paths(segments))
-        return self._shelf.once(
-            key, lambda: self._shelf.register(self._frame(chain, schema, segments))
-        )
-
-    def _frame(self, chain: str, schema: str, segments: Sequence[Segment]) -> DataFrame:
-        paths = self._paths(segments)
-        label = f"rows of {chain.removeprefix('sources/')}" if _is_mirror(chain) else chain
-        self._shelf.labels.update(dict.fromkeys(paths[:1], label))
-        files = [file for segment in segments for file in segment.files]
-        return stored_frame(self._shelf.session, chain, schema, paths, files)
-
-    def _paths(self, segments: Sequence[Segment]) -> tuple[str, ...]:
-        return tuple(
-            literal_path(self._store.path(file.path))
-            for segment in segments
-            for file in segment.files
-        )
-
-    def _nothing(self, columns: Sequence[tuple[str, str]]) -> str:
-        nulls = ", ".join(f"CAST(NULL AS {data_type}) AS {name}" for name, data_type in columns)
-        return self._shelf.define(f"SELECT {nulls} WHERE false")
-
-
-def _is_mirror(chain: str) -> bool:
-    return chain.startswith("sources/")
+def _by_position(schema: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    return [(f"c{i}", column["type"]) for i, column in enumerate(schema)]

@@ -30,7 +30,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Former:
+class FormerAnswer:
     """The answer of a former text of a view, to which its readers are owed the changes.
 
     Attributes:
@@ -59,7 +59,7 @@ class Task:
     end: Mapping[str, int]
     scopes: Mapping[str, tuple[str, ...]]
     query: Query | None = None
-    former: Former | None = None
+    former: FormerAnswer | None = None
 
     @property
     def title(self) -> str:

@@ -16,7 +16,7 @@ from slacktide.common.names import check_name
 from slacktide.errors import InvariantError
 from slacktide.store import update as u
 from slacktide.store.record import Chain, FormerText, RunRecord, Source, ViewRecord
-from slacktide.store.world import World
+from slacktide.store.world import World, reads
 
 KEPT_REPORTS: Final = 200
 _T = TypeVar("_T")
@@ -326,23 +326,18 @@ def _drop_answers(draft: _Draft, view: str, former: FormerText) -> None:
 _Stated = u.AddView | u.ReplaceView | u.RestateView
 
 
-def _reads(view: ViewRecord | _Stated) -> tuple[list[str], list[str]]:
-    return list(view.definition.get("sources", ())), list(view.settings.get("reads", ()))
-
-
 def _readable(draft: _Draft, view: _Stated) -> None:
     """A view comes only while all that it reads is there, whoever drops it meanwhile."""
-    sources, views = _reads(view)
-    for source in sources:
+    for source in view.definition.get("sources", ()):
         _known(draft.sources, "source", source)
-    for other in views:
+    for other in view.settings.get("reads", ()):
         _known(draft.views, "view", other)
 
 
 def _unread(draft: _Draft, kind: str, name: str) -> None:
     """What a view reads stays, whoever adds that view meanwhile."""
     for view in draft.views.values():
-        if name in _reads(view)[kind == "view"]:
+        if name in reads(view):
             raise InvariantError(f"an update drops {kind} {name}, which view {view.name} reads")
 
 

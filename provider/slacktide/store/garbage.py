@@ -24,7 +24,7 @@ from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.address import parse_address
 from slacktide.store.fold import KEPT_REPORTS
-from slacktide.store.naming import named
+from slacktide.store.naming import FOLDERS, is_below_attempt, named
 from slacktide.store.objects import ObjectMeta
 from slacktide.store.record import Chain, FormerText, Segment, ViewRecord
 from slacktide.store.world import World
@@ -32,10 +32,8 @@ from slacktide.store.world import World
 if TYPE_CHECKING:
     from slacktide.store.store import Store
 
-FOLDERS: Final = ("states", "sources", "views", "changes")
 GRACE: Final = timedelta(hours=6)
 OPEN_PLANS: Final = timedelta(days=7)
-_DEPTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +166,7 @@ def _unnamed(files: Sequence[ObjectMeta], named: frozenset[str]) -> list[ObjectM
 
 def _is_ours(store: Store, world: World, path: str) -> bool:
     """Whether a run wrote a file; users may let data land where they like, even in our folders."""
-    if path.count("/") + 1 < _DEPTH:
+    if not is_below_attempt(path):
         return False
     address = parse_address(store.path(path))
     landings = (source.arguments.get("path") for source in world.sources.values())

@@ -47,9 +47,10 @@ def random_token() -> str:
 
 
 class Store:
-    """A workspace's log and objects.
+    """A workspace's log and objects, for several threads, and one of any number of processes.
 
-    One instance may be used by several threads; any number of processes may use the same root.
+    Attributes:
+        options: with which the object stores of workspace, sources and sinks are reached.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Store:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._objects = objects
-        self._options = options
+        self.options = options
         self._clock = clock
         self._tokens = tokens
         self._log = Log(objects)
@@ -134,7 +135,7 @@ class Store:
     @property
     def spark_settings(self) -> dict[str, str]:
         """Settings with which Spark reaches the object stores of workspace and sources."""
-        return spark_settings(self._options)
+        return spark_settings(self.options)
 
     @property
     def identity(self) -> str:

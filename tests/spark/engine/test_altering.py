@@ -44,7 +44,7 @@ def test_a_column_is_told_ignored_and_then_taken_in(filled: Lab) -> None:
     lab.verified()
     assert lab.ws.status().sources["t"]["extra"] == [{"name": "w", "type": "INT", "version": 2}]
     lab.land("t", insert=[("k1", 2, None)])
-    assert lab.ws.plan().notices == (), "it is told once"
+    assert lab.ws.plan().notices == (), "the plan that took it in has told it"
     lab.step()
     before = lab.ws._store.world()
     assert "sources/t" in before.chains

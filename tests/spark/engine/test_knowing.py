@@ -44,6 +44,21 @@ def test_a_small_change_is_read_and_little_else(lab: Lab) -> None:
     assert second.actual["writes"] == 2
 
 
+def test_mirrors_cost_besides_the_views(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", *((f"k{number}", number) for number in range(300)))
+    lab.view("pairs", "SELECT l.k, r.v FROM t l JOIN t r ON l.k = r.k")
+    first = lab.step(pairs="full")
+    made = first.mirrors["t"]
+    assert (made.piece, made.version, made.rows) == ("base", 1, 300)
+    assert made.actual["rows_read"] == 300
+    assert made.bytes == lab.ws.status().mirror_bytes > 0
+    lab.land("t", insert=[("k1", -1)])
+    assert lab.step(pairs="incremental").mirrors == {}, "a small change waits"
+    lab.land("t", delete=[(f"k{number}", number) for number in range(20, 100)])
+    assert lab.step().mirrors["t"].version == 3
+    assert [set(report.mirrors) for report in lab.ws.history()] == [{"t"}, set(), {"t"}]
+
+
 def test_answers_of_earlier_runs_and_what_lies_between(lab: Lab) -> None:
     lab.source("t", "k STRING, v INT", ("a", 1), ("b", 2))
     lab.view("sums", "SELECT k, sum(v) AS s FROM t GROUP BY k")
@@ -113,6 +128,8 @@ def test_history_and_status(lab: Lab) -> None:
         "complete": [],
         "extra": [],
         "wide": None,
+        "quarantine": None,
+        "quarantined": 0,
         "removable": 0,
     }
 

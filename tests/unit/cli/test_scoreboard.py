@@ -9,7 +9,8 @@ from slacktide.cli.scoreboard import Scoreboard
 
 def report(method: str, rows: int | None = None, cpu: float | None = None, *reasons: str) -> dict:
     actual = {"rows_read": rows, "cpu_seconds": cpu} if method != "unchanged" else {}
-    return {"views": {"v": {"method": method, "reasons": list(reasons), "actual": actual}}}
+    views = {"v": {"method": method, "reasons": list(reasons), "actual": actual}}
+    return {"views": views, "mirrors": {}}
 
 
 def checked(rows: int | None, cpu: float | None, *, equal: bool = True) -> dict:
@@ -34,6 +35,18 @@ def test_an_unchanged_view_costs_nothing() -> None:
     board.add([report("unchanged", None, None, "NO_CHANGE")], checked(1000, 1.0))
     score = board.to_dict()["views"]["v"]
     assert (score["rows_read"], score["rows_read_full"], score["reasons"]) == (0, 1000, [])
+
+
+def test_mirrors_cost_besides_the_views(capsys: pytest.CaptureFixture[str]) -> None:
+    board = Scoreboard()
+    mirror = {"piece": "base", "actual": {"rows_read": 7000, "cpu_seconds": 0.75}}
+    for _ in range(2):
+        made = report("incremental", 10, 0.5)
+        board.add([{**made, "mirrors": {"t": mirror}}], checked(1000, 1.0))
+    assert board.to_dict()["mirrors"] == {"rows_read": 14000, "cpu_seconds": 1.5}
+    assert board.to_dict()["views"]["v"]["rows_read"] == 20, "no view is charged for what it shares"
+    board.show()
+    assert "14,000 rows read, CPU 1.5 s" in capsys.readouterr().out
 
 
 def test_what_is_unknown_once_stays_unknown() -> None:

@@ -12,7 +12,7 @@ from slacktide.algebra import scalar as sc
 from slacktide.algebra.view import ReadView
 from slacktide.engine.committing import updates
 from slacktide.engine.compacting import compactions_due
-from slacktide.engine.planning import feeds_due, mirror_versions
+from slacktide.engine.planning import mirror_segments_due, mirror_versions
 from slacktide.engine.reading import _as_of
 from slacktide.engine.staleness import still_apart
 from slacktide.errors import UnknownObjectError
@@ -111,12 +111,12 @@ def test_a_snapshot_is_made_of_the_pieces_up_to_it() -> None:
     assert mirrored(anew, "t", 9).since == 9
 
 
-def test_feeds_are_due_when_landed_files_have_cost_enough() -> None:
+def test_mirror_segments_are_due_when_landed_files_have_cost_enough() -> None:
     view = ViewPlan("v", "incremental", (), o.Program(()), {"t": 1}, {"t": 20}, 1)
     there = world(chain("sources/t", piece(1)), views={"v": 1}, arrivals=20)
-    assert feeds_due(there, [view], {}, EAGER) == {"t": 20}
-    assert feeds_due(there, [view], {"t": 20}, EAGER) == {}
-    assert feeds_due(there, [view], {}, Prices(file=0)) == {}
+    assert mirror_segments_due(there, [view], {}, EAGER) == {"t": 20}
+    assert mirror_segments_due(there, [view], {"t": 20}, EAGER) == {}
+    assert mirror_segments_due(there, [view], {}, Prices(file=0)) == {}
     assert still_apart(there, {"t": 20}) == {"t": 20}
     told = world(chain("sources/t", piece(1), piece(2, 20)), views={"v": 1}, arrivals=20)
     assert still_apart(told, {"t": 20}) == {}

@@ -27,7 +27,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def run(store: Store, **declarations: Any) -> Declared:
-    return declare(Catalogue(store, None), store.world(), declarations)
+    return declare(Catalogue(store), store.world(), declarations)
 
 
 def source(store: Store, **more: Any) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def test_a_source_that_gains_columns_is_altered_where_declarations_apply(store: 
     assert "declared with more columns" in found.notices[0]
     found = run(store, sources=wider, apply=True)
     assert found == Declared((), (), (Alteration("orders", "id BIGINT, more INT"),))
-    Catalogue(store, None).alter_source(None, "orders", "id BIGINT, more INT")
+    Catalogue(store).alter_source(None, "orders", "id BIGINT, more INT")
     assert run(store, sources=wider, apply=True) == Declared((), ())
     assert run(store, sources={"orders": source(store)}) == Declared((), ()), "it says no columns"
     keyed = {"orders": source(store, schema="id BIGINT, more INT, x INT", key=["id"])}
@@ -120,7 +120,7 @@ def test_columns_that_a_source_cannot_have_are_refused_where_they_apply(
         run(store, sources=other, apply=True)
     assert refused.value.hint
     with pytest.raises(InvalidSettingError, match="schema is None, which is not a text"):
-        Catalogue(store, None).alter_source(None, "orders", None)  # type: ignore[arg-type]
+        Catalogue(store).alter_source(None, "orders", None)  # type: ignore[arg-type]
     assert store.world().number == before
 
 

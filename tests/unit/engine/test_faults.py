@@ -19,7 +19,8 @@ from slacktide import store as s
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import StorageError
 from slacktide.store.checkpoint import Checkpoints
-from slacktide.store.garbage import FOLDERS, GRACE
+from slacktide.store.garbage import GRACE
+from slacktide.store.naming import FOLDERS
 from tests.harness.objects import (
     FaultyObjects,
     Killed,

@@ -9,6 +9,7 @@ from slacktide import errors as e
 from slacktide.spark.failures import translated
 
 OURS = "/w/views/revenue/0123456789abcdef0123456789abcdef/base/part-00000-c000.zstd.parquet"
+FORMER = OURS.replace("revenue", "revenue@7")
 TEXTS = {
     "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012": e.DataError,
     "[CAST_INVALID_INPUT.X] The value 'x' is not an INT.": e.DataError,
@@ -19,6 +20,7 @@ TEXTS = {
     "[USER_RAISED_EXCEPTION] SLACKTIDE_CHANGE_TYPE source t, file f: unknown": e.SourceError,
     "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file s3a://lake/t/1": e.SourceError,
     f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {OURS}.": e.DamagedFileError,
+    f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {FORMER}.": e.DamagedFileError,
     "java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found": (
         e.SetupError
     ),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from slacktide.common.names import is_name
 from slacktide.errors import InvalidSettingError
 
 Column = dict[str, Any]
@@ -15,7 +16,6 @@ _TOKEN: Final = re.compile(
     r"\s*(?:(?P<quoted>`(?:[^`]|``)*`)|(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
     r"|(?P<word>\w+)|(?P<sign>[<>(),:]))"
 )
-_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _COLLATE: Final = re.compile(r" COLLATE \w+")
 _DEPTH: Final = 64
 _SIMPLE: Final = {
@@ -83,7 +83,7 @@ def check_names(names: list[str]) -> None:
 
 def quoted(name: str) -> str:
     """Give a name as it stands in DDL, in backticks where it needs them."""
-    return name if _PLAIN.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+    return name if is_name(name) else "`" + name.replace("`", "``") + "`"
 
 
 def to_ddl(columns: tuple[Column, ...]) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slacktide.common.names import check_name
+from slacktide.common.names import check_name, is_name
 from slacktide.common.quantities import parse_bytes, parse_duration
 from slacktide.engine.sources.ddl import Column, check_names, parse_ddl
 from slacktide.engine.sources.directory import open_directory
@@ -25,7 +24,6 @@ from slacktide.store.address import parse_address
 
 KINDS: Final = ("files", "change-feed")
 FORMATS: Final = ("parquet", "csv", "json", "orc", "avro")
-_REFERENCE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\..+")
 _SERVICE: Final = {CHANGE_TYPE: "STRING", COMMIT_VERSION: "BIGINT"}
 # Spark reads exactly the accepted files, whole, or fails: these options would let it do otherwise.
 _OWN_OPTIONS: Final = frozenset(
@@ -273,9 +271,14 @@ def _references(value: Any) -> dict[str, str]:
     wanted = 'a mapping from columns to "source.column"'
     references = _mapping("references", value, wanted)
     for target in references.values():
-        if not isinstance(target, str) or not _REFERENCE.fullmatch(target):
+        if not isinstance(target, str) or not _is_reference(target):
             raise _wrong("references", value, wanted)
     return references
+
+
+def _is_reference(text: str) -> bool:
+    source, dot, column = text.partition(".")
+    return is_name(source) and bool(dot and column)
 
 
 def _append_only(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Delta of an aggregate with additive states (`tempura.md` §1.4, G-11, G-12, I-2, I-5).
+"""Delta of an aggregate with additive states: the attribute perspective of Tempura.
 
 The state of a group is a row of sums and counts. What a run adds to it is a segment: the partial
 aggregates of the change. The change of the rows is that of the touched groups only. Aggregates that
@@ -85,7 +85,7 @@ MAINTAIN_AGGREGATE = DeltaRule(
     name="maintain_aggregate",
     node=r.Aggregate,
     identity="Δγ(X) = Final(S + γ(ΔX))│K − Final(S)│K, K the groups of ΔX",
-    source="Tempura, G-11, G-12",
+    source="Tempura: the attribute perspective",
     delta=_aggregate_delta,
     at=_aggregate_at,
 )

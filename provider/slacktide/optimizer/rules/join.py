@@ -1,4 +1,4 @@
-"""Deltas of joins (`tempura.md` §1.6, G-5 to G-10).
+"""Deltas of joins (ADR 0004, decisions 1 and 2).
 
 An inner join is bilinear. Of every other kind only the question whether a row meets another is not
 linear: outer, anti and existence joins are sums of an inner and a semi join. Where rows meet by
@@ -205,7 +205,7 @@ SPLIT_DELTA_OF_JOIN = DeltaRule(
     name="split_delta_of_join",
     node=r.Join,
     identity="Δ(L ⋈ R) = ΔL ⋈ R' + L ⋈ ΔR;  L ▷ R = L − L ⋉ R;  L ⟕ R = L ⋈ R + pad(L ▷ R)",
-    source="Tempura, G-5 (b), §1.6",
+    source="Tempura: inner joins; ADR 0004: the other kinds",
     delta=_join_delta,
     at=_join_at,
 )

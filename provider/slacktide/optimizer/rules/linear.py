@@ -1,4 +1,4 @@
-"""Deltas of linear operators: the operator applied to the change (`tempura.md` G-1 to G-4)."""
+"""Deltas of linear operators: the operator applied to the change."""
 
 from __future__ import annotations
 
@@ -69,11 +69,13 @@ def _union_at(rel: r.Union, moment: Moment, context: Context, near: Near | None)
     return o.Add(tuple(branches), rel.columns)
 
 
+_LINEAR = "Tempura: linear operators"
+
 READ_CHANGES_OF_SCAN = DeltaRule(
     name="read_changes_of_scan",
     node=r.Scan,
     identity="Δscan(s) = changes(s)",
-    source="Tempura, G-1",
+    source="what a source is",
     delta=_scan_delta,
     at=_scan_at,
 )
@@ -81,7 +83,7 @@ FILTER_CHANGES = _linear(
     "filter_changes",
     r.Filter,
     "Δσp(X) = σp(ΔX)",
-    "Tempura, G-2",
+    _LINEAR,
     lambda rel, rows: o.Select(rows, rel.predicate),
     lambda _, near: near,
 )
@@ -89,7 +91,7 @@ PROJECT_CHANGES = _linear(
     "project_changes",
     r.Project,
     "Δπe(X) = πe(ΔX)",
-    "Tempura, G-3",
+    _LINEAR,
     lambda rel, rows: o.Map(rows, rel.outputs),
     lambda rel, near: near.through(rel.outputs),
 )
@@ -97,7 +99,7 @@ ADD_CHANGES_OF_UNION = DeltaRule(
     name="add_changes_of_union",
     node=r.Union,
     identity="Δ(L ⊎ R) = ΔL + ΔR",
-    source="Tempura, G-4",
+    source=_LINEAR,
     delta=_union_delta,
     at=_union_at,
 )
@@ -105,7 +107,7 @@ EXPAND_CHANGES = _linear(
     "expand_changes",
     r.Expand,
     "Δε(X) = ε(ΔX)",
-    "Tempura, §1.6",
+    _LINEAR,
     lambda rel, rows: o.ExpandBag(rows, rel.projections, rel.fields),
     lambda _rel, _near: None,
 )
@@ -113,7 +115,7 @@ GENERATE_FROM_CHANGES = _linear(
     "generate_from_changes",
     r.Generate,
     "Δμ(X) = μ(ΔX)",
-    "Tempura, G-3",
+    _LINEAR,
     lambda rel, rows: o.GenerateBag(rows, rel.generator, rel.outer, rel.kept, rel.fields),
     lambda rel, near: near.over(rel.child.columns),
 )

@@ -10,7 +10,7 @@ RECOMPUTE_TOUCHED_PARTITIONS = DeltaRule(
     name="recompute_touched_partitions",
     node=r.Window,
     identity="Δω(X) = ω(X'│K) − ω(X)│K, K the partitions of ΔX",
-    source="Tempura, R-GROUP",
+    source="ADR 0004: touched keys",
     delta=recompute_delta,
     at=recompute_at,
 )
@@ -18,7 +18,7 @@ RECOMPUTE_LIMIT = DeltaRule(
     name="recompute_limit",
     node=r.Limit,
     identity="Δλ(X) = λ(X') − λ(X)",
-    source="Tempura, R-GROUP with one group",
+    source="ADR 0004: touched keys, of one group",
     delta=recompute_delta,
     at=recompute_at,
 )

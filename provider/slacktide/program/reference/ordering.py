@@ -2,8 +2,7 @@
 
 Three notions, as Spark has them. *Comparison*: NULL is unknown, NaN equals NaN and is greatest,
 -0.0 equals 0.0; inside arrays and structs NULL equals NULL and is least. *Grouping*: the same, but
-NULL is one group. *Identity* of rows in a bag: by image, so that -0.0 and 0.0 stay two rows
-(`architecture.md` §3).
+NULL is one group. *Identity* of rows in a bag: by image, so that -0.0 and 0.0 stay two rows.
 """
 
 from __future__ import annotations

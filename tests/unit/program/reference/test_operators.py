@@ -1,6 +1,6 @@
 """Operators of the reference against results worked out by hand.
 
-The numbers are those of Tempura's running example (`tempura.md` §2 and Appendix A.2): sales by
+The numbers are those of Tempura's running example (the paper's figure 1): sales by
 category, where a returned order counts as minus its cost.
 """
 

@@ -1,0 +1,108 @@
+"""How a run computes one view, and what it does where that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from slacktide.engine.answers import former_answer
+from slacktide.engine.pinning import check_pinned
+from slacktide.engine.work import Work
+from slacktide.errors import (
+    DataError,
+    InvariantError,
+    SlacktideError,
+    SourceError,
+    StorageError,
+    UnknownObjectError,
+)
+from slacktide.optimizer.api import plan_text, state_sources
+from slacktide.program.operator import Program
+from slacktide.spark.task import Task
+from slacktide.store.world import World
+
+if TYPE_CHECKING:
+    from slacktide.spark.executor import Executor
+    from slacktide.store.store import Store
+
+
+def compute(
+    executor: Executor, store: Store, world: World, work: Work, works: Sequence[Work]
+) -> None:
+    """Compute a view as planned, or by its author's text; its outcome or error is in the work.
+
+    Args:
+        executor: of the run.
+        store: the workspace's store.
+        world: the log as it was when the run started.
+        work: the view.
+        works: all of the run; those before it are done.
+
+    Raises:
+        SourceError, StorageError, InvariantError: the run fails as a whole; a plan that commits
+            without one of its views is never retried.
+        DamagedFileError: a state or mirror is to be built anew.
+    """
+    work.error = _missing_below(world, work, works)
+    if work.error is not None or work.plan.program is None:
+        return
+    try:
+        work.outcome = executor.run(_task(world, work, work.plan.program))
+    except (SourceError, StorageError, InvariantError):
+        raise
+    except DataError as error:
+        _compute_by_text(executor, store, world, work, error)
+    except SlacktideError as error:
+        work.error = error
+
+
+def _missing_below(world: World, work: Work, works: Sequence[Work]) -> SlacktideError | None:
+    """Why a new view cannot come into the log: one that it reads has not."""
+    there = {*world.views, *(other.name for other in works if other.outcome is not None)}
+    lacking = [name for name in work.view.views if name not in there]
+    if not lacking:
+        return None
+    return UnknownObjectError(
+        f"view {work.name} reads {lacking[0]}, which failed in this run",
+        hint="correct that view; this one follows",
+    )
+
+
+def _task(world: World, work: Work, program: Program) -> Task:
+    return Task(
+        work.name,
+        program,
+        work.plan.start,
+        work.plan.end,
+        state_sources(work.view),
+        work.query,
+        former_answer(world, work.name, work.view),
+    )
+
+
+def _compute_by_text(
+    executor: Executor, store: Store, world: World, work: Work, failure: DataError
+) -> None:
+    """A change holds rows that came and went, over which a query may stumble where batch does not."""
+    work.error = failure
+    instead = plan_text(work.view, work.plan, failure.code)
+    if instead is None or instead.program is None:
+        _locate(executor, world, work)
+        return
+    planned, work.plan = work.plan, instead
+    check_pinned(store, world, [work])
+    try:
+        work.outcome = executor.run(_task(world, work, instead.program))
+        work.error = None
+    except (SourceError, StorageError, InvariantError):
+        raise
+    except SlacktideError as error:
+        work.plan, work.error = planned, error
+        _locate(executor, world, work)
+
+
+def _locate(executor: Executor, world: World, work: Work) -> None:
+    """Say of an overflow in which groups it happens."""
+    if work.error is not None and work.plan.program is not None:
+        task = _task(world, work, work.plan.program)
+        work.error = executor.located(work.error, task, work.view.relation)
