@@ -2,7 +2,7 @@
 
 As a campaign, at full length, resumable by nature:
 
-    python -m tests.campaigns.tpch_views --batches 8 --out tests/campaigns/tpch_views.json
+    python -m tests.campaigns.tpch_views --batches 16 --out tests/campaigns/tpch_views.json
 
 The third batch holds rows back that come late, the fifth is empty; shorter slices keep both kinds.
 """
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide import Workspace
 from slacktide.workloads import tpch
+from tests.harness.quick import QUICK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -89,11 +90,11 @@ def main() -> int:
     from slacktide.spark.session import local_session
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batches", type=int, default=8)
+    parser.add_argument("--batches", type=int, default=16)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     found = json.loads(arguments.out.read_text()) if arguments.out.exists() else {"natures": {}}
-    spark = local_session("tpch-views")
+    spark = local_session("tpch-views", conf=QUICK)
     for nature in tpch.NATURES:
         if nature in found["natures"]:
             continue
