@@ -68,7 +68,8 @@ def performance_page() -> str:
         "",
         "All 22 TPC-H views in one workspace: what one refresh takes after an arrival, beside a batch run of each",
         "query over plain Parquet tables of the same rows, which writes its answer, too. Both run in one warm session,",
-        "in turns; every answer was compared and is equal. *Of batch* is a ratio: below 1 the refresh is cheaper.",
+        "in turns; every answer was compared and is equal. Figures are sums over the arrivals of a nature. *Of batch* is a",
+        "ratio: below 1 the refresh is cheaper.",
         "",
         (
             f"Scale {setting['scale']:g}, {setting['arrivals']} arrival(s) of each nature, Spark {found['spark']},"
@@ -79,7 +80,7 @@ def performance_page() -> str:
         f"slacktide bench --scale {setting['scale']:g}"
         + "".join(f" --nature {nature}" for nature in setting["natures"])
         + "".join(f" --share {share:g}" for share in setting["shares"])
-        + f" --arrivals {setting['arrivals']} --out {BENCH.relative_to(ROOT)}",
+        + f" --arrivals {setting['arrivals']} --warming {setting['warming']} --out {BENCH.relative_to(ROOT)}",
         "```",
         "",
         "Natures: *clustered* arrivals append orders above the greatest key and delete the oldest ones; *scattered*",

@@ -66,9 +66,10 @@ def shares(spark: SparkSession, root: Path, constructs: Iterable[str]) -> dict[s
         lab.land_as(name, [*gone, *come])
     report = lab.ws.refresh(spark)
     verified = lab.ws.verify(spark)
-    wrong = [name for name, view in verified.views.items() if not view.equal]
-    assert wrong == []
     places = {one: place for place, one in enumerate(chosen)}
+    named = {f"{kind}{place}": one for one, place in places.items() for kind in ("v", "full")}
+    wrong = {named[n]: view.to_dict() for n, view in verified.views.items() if not view.equal}
+    assert wrong == {}, wrong
     return {
         one: _rows(report.views[f"v{places[one]}"].actual)
         / max(_rows(report.views[f"full{places[one]}"].actual), 1)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from slacktide.errors import InvariantError
+
 DataType = str
 
 BOOLEAN: DataType = "BOOLEAN"
@@ -22,8 +24,9 @@ _UNORDERED = re.compile(
     r"\b(MAP|VARIANT|COLLATE|INTERVAL\b(?! (YEAR|MONTH|DAY|HOUR|MINUTE|SECOND)))"
 )
 
+_TOKEN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[^`']", re.DOTALL)
 _NAMED = re.compile(
-    r"(?P<name>`(?:[^`]|``)+`|[^:` ]+): ?(?P<type>.*?)(?P<rest>(?: NOT NULL)?(?: COMMENT '.*')?)",
+    r"(?P<name>`(?:[^`]|``)+`|[^:` ]+): ?(?P<type>.*?)(?: NOT NULL)?(?: COMMENT '(?:[^'\\]|\\.)*')?",
     re.DOTALL,
 )
 
@@ -79,32 +82,46 @@ def storable(data_type: DataType) -> DataType:
 
     Structs that name two fields alike are fine in SQL and in no file; theirs are counted instead.
     """
+    written = _walked(data_type, counted=True)
+    return data_type if written == nullable(data_type) else written
+
+
+def nullable(data_type: DataType) -> DataType:
+    """The type without NOT NULL and comments inside, as values come back from files."""
+    return _walked(data_type, counted=False)
+
+
+def _walked(data_type: DataType, *, counted: bool) -> DataType:
     kind, inner = data_type.partition("<")[::2]
     if kind == "ARRAY":
-        return f"ARRAY<{storable(inner[:-1])}>"
+        return f"ARRAY<{_walked(inner[:-1], counted=counted)}>"
     if kind == "MAP":
-        return f"MAP<{', '.join(map(storable, _parts(inner[:-1])))}>"
+        return f"MAP<{', '.join(_walked(part, counted=counted) for part in _parts(inner[:-1]))}>"
     if kind != "STRUCT":
         return data_type
-    matches = [found for part in _parts(inner[:-1]) if (found := _NAMED.fullmatch(part))]
-    names = [match["name"] for match in matches]
-    if len({name.strip("`").lower() for name in names}) < len(names):
+    fields = [_field(part) for part in _parts(inner[:-1])]
+    names = [name for name, _ in fields]
+    if counted and len({name.strip("`").lower() for name in names}) < len(names):
         names = [f"_{place}" for place in range(len(names))]
-    fields = [
-        f"{name}: {storable(match['type'])}{match['rest']}"
-        for name, match in zip(names, matches, strict=True)
-    ]
-    return f"STRUCT<{', '.join(fields)}>"
+    types = [_walked(field_type, counted=counted) for _, field_type in fields]
+    listed = ", ".join(f"{name}: {kind}" for name, kind in zip(names, types, strict=True))
+    return f"STRUCT<{listed}>"
+
+
+def _field(text: str) -> tuple[str, DataType]:
+    """The name and the type of a field of a struct."""
+    match = _NAMED.fullmatch(text)
+    if match is None:
+        raise InvariantError(f"a field of a struct does not read: {text}")
+    return match["name"], match["type"]
 
 
 def _parts(inner: str) -> list[str]:
     """Split the inside of a nested type at its own commas."""
-    depth, parts, is_name = 0, [""], False
-    for sign in inner:
-        is_name ^= sign == "`"
-        if not is_name:
-            depth += (sign in "<(") - (sign in ">)")
-        if sign == "," and not depth and not is_name:
+    depth, parts = 0, [""]
+    for sign in _TOKEN.findall(inner):
+        depth += (sign in "<(") - (sign in ">)")
+        if sign == "," and not depth:
             parts.append("")
         else:
             parts[-1] += sign

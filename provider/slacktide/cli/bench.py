@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,6 +33,9 @@ def bench(
         typer.Option(help="Rows that an arrival changes, as a share; again for more."),
     ] = None,
     arrivals: Annotated[int, typer.Option(min=1, help="Arrivals of each nature and share.")] = 2,
+    warming: Annotated[
+        int, typer.Option(min=0, help="Pairs before these, in which Java compiles; not counted.")
+    ] = 1,
     views: Views = None,
     memory: Annotated[str, typer.Option(help="Heap of Java, for both sides.")] = "4g",
     keep: Annotated[
@@ -46,21 +50,20 @@ def bench(
     from slacktide.cli.measuring import Setting, measure
     from slacktide.workloads.tpch import NATURES, QUERIES
 
-    unknown = [name for name in nature or () if name not in NATURES]
-    if unknown:
-        raise InvalidSettingError(f"nature {unknown[0]!r} is unknown", hint=", ".join(NATURES))
-    wrong = [one for one in share or () if not 0 < one <= 1]
-    if wrong:
-        raise InvalidSettingError(f"share {wrong[0]} is not above 0 and at most 1", hint="as 0.01")
-    if out is not None and not out.parent.is_dir():
-        raise InvalidSettingError(f"there is no directory {out.parent}", hint="make it first")
+    _check(nature or (), share or (), out, NATURES)
     setting = Setting(
         scale=scale,
         natures=tuple(nature or NATURES),
         shares=tuple(share or (0.01,)),
         arrivals=arrivals,
         views=tuple(names(views) or QUERIES),
+        warming=warming,
     )
+
+    def written(found: dict[str, Any]) -> None:
+        if out is not None:
+            out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
     with folder(keep) as root, heeding_termination():
         conf = {
             "spark.driver.memory": memory,
@@ -68,12 +71,24 @@ def bench(
             "spark.sql.warehouse.dir": str(root / "warehouse"),
         }
         with spark_session("bench", conf=conf) as spark:
-            found = measure(spark, root, setting, quiet if as_json else say)
-    if out is not None:
-        out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            found = measure(spark, root, setting, quiet if as_json else say, written)
+    written(found)
     if as_json:
         emit(found)
     else:
         show(found)
-    if any(pair["different"] for pair in [found["warming"], *found["cells"]]):
+    if any(pair["different"] for pair in [*found["warming"], *found["cells"]]):
         raise typer.Exit(1)
+
+
+def _check(
+    natures: Sequence[str], shares: Sequence[float], out: Path | None, known: Sequence[str]
+) -> None:
+    unknown = [name for name in natures if name not in known]
+    if unknown:
+        raise InvalidSettingError(f"nature {unknown[0]!r} is unknown", hint=", ".join(known))
+    wrong = [one for one in shares if not 0 < one <= 1]
+    if wrong:
+        raise InvalidSettingError(f"share {wrong[0]} is not above 0 and at most 1", hint="as 0.01")
+    if out is not None and not out.parent.is_dir():
+        raise InvalidSettingError(f"there is no directory {out.parent}", hint="make it first")

@@ -2,7 +2,7 @@
 
 A pair is one arrival: Slacktide refreshes all views, and batch answers each of their queries from
 scratch over plain Parquet tables of the same rows, and writes the answers. Which of the two goes
-first alternates. The first pair, in which Java still compiles, is not counted. What a mirror costs
+first alternates. The first pairs, in which Java still compiles, are not counted. What a mirror costs
 that is written anew stands in the CPU and wall time of the whole alone.
 """
 
@@ -44,6 +44,7 @@ class Setting:
         shares: rows that an arrival changes, as shares of the base.
         arrivals: pairs for each nature and share.
         views: names of TPC-H queries.
+        warming: pairs before these, which are not counted.
     """
 
     scale: float
@@ -51,10 +52,15 @@ class Setting:
     shares: tuple[float, ...]
     arrivals: int
     views: tuple[str, ...]
+    warming: int = 1
 
 
 def measure(
-    spark: SparkSession, folder: Path, setting: Setting, tell: Callable[[str], None]
+    spark: SparkSession,
+    folder: Path,
+    setting: Setting,
+    tell: Callable[[str], None],
+    keep: Callable[[Document], None],
 ) -> Document:
     """Measure all cells of a setting.
 
@@ -63,12 +69,13 @@ def measure(
         folder: an empty directory.
         setting: what is measured.
         tell: takes a line on what is done.
+        keep: takes what was found so far, after each pair.
 
     Returns:
         The setting, the machine, what the first build cost, what is kept, and for each cell the
         costs of both sides by view.
     """
-    return _Bench(spark, folder, setting, tell).run()
+    return _Bench(spark, folder, setting, tell).run(keep)
 
 
 class _Bench:
@@ -83,7 +90,7 @@ class _Bench:
         self._case = Showcase(folder, setting.scale, setting.views)
         self._pairs = 0
 
-    def run(self) -> Document:
+    def run(self, keep: Callable[[Document], None]) -> Document:
         self._tell(f"generating TPC-H at scale {self._setting.scale:g}")
         self._case.generate()
         workspace = Workspace.create(str(self._case.workspace))
@@ -93,11 +100,9 @@ class _Bench:
             workspace.add_view(self._spark, name, text)
         self._tell("building all answers and states")
         first = self._refresh(workspace)
-        self._tell("the first pair, which warms Java up")
-        warming = self._pair(workspace, *_WARMING, number=0)
-        cells = [*self._cells(workspace)]
-        status = workspace.status()
-        return {
+        warming: list[Document] = []
+        cells: list[Document] = []
+        found = {
             "slacktide": __version__,
             "spark": self._spark.version,
             "python": platform.python_version(),
@@ -106,12 +111,22 @@ class _Bench:
             "setting": asdict(self._setting),
             "first_build": first,
             "warming": warming,
+            "cells": cells,
+        }
+        for number in range(self._setting.warming):
+            self._tell("a pair that warms Java up")
+            warming.append(self._pair(workspace, *_WARMING, number))
+            keep(found)
+        for cell in self._cells(workspace):
+            cells.append(cell)
+            keep(found)
+        status = workspace.status()
+        return found | {
             "state_bytes": status.state_bytes,
             "mirror_bytes": status.mirror_bytes,
             "answer_bytes": status.answer_bytes,
             "plain_bytes": sum(file.stat().st_size for file in self._plain.rglob("*.parquet")),
             "state_bytes_by_view": {n: v["state_bytes"] for n, v in status.views.items()},
-            "cells": cells,
         }
 
     def _cells(self, workspace: Workspace) -> Iterator[Document]:

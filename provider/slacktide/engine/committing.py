@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from slacktide.engine.compacting import Compacted, compacted_requirements, compacted_updates
@@ -21,11 +21,12 @@ def requirements(
     works: Sequence[Work],
     mirrors: Mapping[str, Outcome],
     compacted: Sequence[Compacted] = (),
+    examined: Iterable[str] = (),
 ) -> list[q.Requirement]:
     """What must still hold when a run commits: all that it used, and that no other did its work."""
     needed: list[q.Requirement] = [q.PlanOpen(plan.plan_id), q.NotCollected(world.number)]
     worked = [work for work in works if work.outcome is not None]
-    sources = {name for work in worked for name in work.plan.end} | set(mirrors)
+    sources = {name for work in worked for name in work.plan.end} | {*mirrors, *examined}
     for name in sorted(sources):
         source = world.sources[name]
         needed.append(q.SourceIs(name, source.epoch))

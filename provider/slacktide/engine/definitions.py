@@ -1,4 +1,4 @@
-"""Adding, replacing and dropping sources, views and functions."""
+"""Drafts of views and functions: read and checked, and nothing written."""
 
 from __future__ import annotations
 

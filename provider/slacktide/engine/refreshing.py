@@ -157,7 +157,8 @@ class Refresh:
         quarantined: Sequence[u.ExamineArrivals],
         report_of: Callable[[int], Report],
     ) -> Report:
-        needed = requirements(world, plan, works, mirrors, compacted)
+        examined = [one.source for one in quarantined]
+        needed = requirements(world, plan, works, mirrors, compacted, examined)
         for attempt in range(_COMMITS):
             now = self._store.world()
             done = self._committed(now, plan.plan_id)

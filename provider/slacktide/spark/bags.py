@@ -6,11 +6,12 @@ not, so rows are grouped by an image of each column in which only identical valu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from slacktide.algebra.types import DataType, has_floating, is_comparable, is_floating, is_groupable
 
 Typed = Sequence[tuple[str, DataType]]
+Image = Callable[[str, DataType], str]
 
 _EXACT = (
     "map('ignoreNullFields', 'false',"
@@ -37,11 +38,18 @@ def image_sql(column: str, data_type: DataType) -> str:
     return column
 
 
-def consolidate_sql(table: str, columns: Typed) -> str:
+def nearly_sql(column: str, data_type: DataType) -> str:
+    """An expression that is equal for identical values, and for most doubles that differ by 1e-10."""
+    if not is_floating(data_type):
+        return image_sql(column, data_type)
+    return f"format_string('%.10e', CAST({column} AS DOUBLE) + 0D)"
+
+
+def consolidate_sql(table: str, columns: Typed, image_of: Image = image_sql) -> str:
     """Equal rows once, with the sum of their multiplicities, without those that sum to zero."""
     outputs, keys = [], []
     for column, data_type in columns:
-        image = image_sql(column, data_type)
+        image = image_of(column, data_type)
         keys.append(image)
         outputs.append(column if image == column else f"any_value({column}) AS {column}")
     listed = ", ".join([*outputs, "SUM(__m) AS __m"])

@@ -21,7 +21,7 @@ from slacktide.algebra.sql import (
     relation_sql,
     scalar_sql,
 )
-from slacktide.algebra.types import DataType, storable
+from slacktide.algebra.types import DataType, nullable, storable
 from slacktide.common.node import Node
 from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError
@@ -88,7 +88,7 @@ def restored(column: Column, position: int) -> str:
     """A stored column with its own type."""
     if column.type == "VOID" or stored_type(column.type) == column.type:
         return f"c{position}"
-    return f"CAST(c{position} AS {column.type})"
+    return f"CAST(c{position} AS {nullable(column.type)})"
 
 
 def name(column: Column) -> str:

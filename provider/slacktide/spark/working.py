@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # Adaptive execution hides a wrong partition count; long paths must be told apart in metrics; files
 # are named by the log, so listing them in parallel jobs would only cost. Statistics of doubles may
-# leave out NaN: see `slacktide.spark.tables`. A line of text is checked whole, whatever a view reads
+# leave out NaN: see `slacktide.spark.landed`. A line of text is checked whole, whatever a view reads
 # and whichever rows it wants. Spark fails when it pushes an EXISTS of a projection into the branches
 # of a union. The text of a plan for the pages of Spark is written anew at every stage; the short one
 # costs half.

@@ -47,7 +47,7 @@ def random_token() -> str:
 
 
 class Store:
-    """A workspace's log and objects, for several threads, and one of any number of processes.
+    """A workspace's log and objects; several threads may share one, any number of processes have theirs.
 
     Attributes:
         options: with which the object stores of workspace, sources and sinks are reached.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from slacktide.algebra.view import ReadView
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import DataError, QueryError, UnsupportedQueryError
 from slacktide.store.naming import segments
@@ -29,8 +30,9 @@ from tests.harness.random_sql.changes import (
 from tests.harness.random_sql.schema import TABLES
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
+    from slacktide.algebra.scalar import Column
     from slacktide.engine.reports import ViewReport
 
 Bag = Counter[tuple[Any, ...]]
@@ -117,7 +119,6 @@ class Arena:
                 self.crashed[name] = f"crash {type(error).__name__} when added: {_short(error)}"
             else:
                 self.views[name] = text
-                self._session = None
 
     def land(self, batch: Batch) -> None:
         """Let the files of a batch land."""
@@ -205,7 +206,10 @@ class Arena:
         from pyspark.errors import PySparkException
 
         try:
-            batch = self._batch().sql(self.views[name]).toArrow()
+            frame = self._batch(self.views[name])
+            if _types(frame) != [column.type for column in self._outputs(name)]:
+                return False
+            batch = frame.toArrow()
             count = batch.num_columns
             stored = [
                 table.select([*range(count), table.num_columns - 1]) for table in self._tables(name)
@@ -218,11 +222,14 @@ class Arena:
         weighed = rows.append_column("__m", pa.array([1] * rows.num_rows, pa.int64()))
         return bag_of(stored) == bag_of([weighed])
 
-    def _batch(self) -> SparkSession:
-        """A session over the rows that landed, by the names of sources and views."""
+    def _batch(self, text: str) -> DataFrame:
+        """A query over the rows that landed, and over the texts of views that it names."""
         if self._session is None:
             self._session = self._rows_session()
-        return self._session
+        for name, other in self.views.items():
+            if name in text:
+                self._session.sql(other).createOrReplaceTempView(name)
+        return self._session.sql(text)
 
     def _rows_session(self) -> SparkSession:
         session = self._spark.newSession()
@@ -232,10 +239,10 @@ class Arena:
             write(path, name, [(INSERT, row) for row in rows])
             frame = session.read.schema(TABLES[name].ddl).parquet(str(path))
             frame.createOrReplaceTempView(name)
-        for name, text in self.views.items():
-            if any(name in other for other in self.views.values()):
-                session.sql(text).createOrReplaceTempView(name)
         return session
+
+    def _outputs(self, name: str) -> Sequence[Column]:
+        return ReadView.from_dict(self.ws._store.world().views[name].definition).outputs
 
     # ------------------------------------------------------------- looking
 
@@ -276,10 +283,15 @@ class Arena:
         from pyspark.errors import PySparkException
 
         try:
-            self._batch().sql(text).collect()
+            self._batch(text).collect()
         except PySparkException:
             return True
         return False
+
+
+def _types(frame: DataFrame) -> list[str]:
+    schema = frame._jdf.schema()
+    return [schema.apply(place).dataType().sql() for place in range(schema.length())]
 
 
 def bag_of(tables: Iterable[pa.Table]) -> Bag:

@@ -125,6 +125,13 @@ def test_nested_values(lab: Lab) -> None:
     lab.view("deep", "SELECT array(m) AS maps FROM t", policy="auto")
     lab.view("twins", "SELECT struct(a, a) AS both, struct(s.y, s.y) AS two FROM t")
     lab.view("most", "SELECT max_by(s.x, struct(s.y, s.y)) AS x FROM t GROUP BY a")
+    lab.view("fixed", "SELECT array(named_struct('n', 1, 'N', size(a))) AS s FROM t")
+    lab.view("best", "SELECT max(named_struct('n', size(a), 'n', 1)) AS s FROM t GROUP BY a")
+    lab.view(
+        "told",
+        "SELECT CAST(named_struct('a', a, 'b', 1)"
+        " AS STRUCT<p: ARRAY<INT> COMMENT 'one, <two', q: INT NOT NULL>) AS s FROM t",
+    )
     lab.view("plain", "SELECT a, s FROM t")
     lab.view(
         "inner_values",
@@ -133,7 +140,7 @@ def test_nested_values(lab: Lab) -> None:
     lab.view("counted", "SELECT a, count(*) AS n FROM t GROUP BY a")
     lab.step(passed="full")
     lab.land_as("t", [("insert", one), ("delete", two), ("delete", same)])
-    maintained = ("passed", "plain", "inner_values", "counted", "twins", "most")
+    maintained = ("passed", "plain", "inner_values", "counted", "twins", "most", "fixed", "told")
     report = lab.step(**dict.fromkeys(maintained, "incremental"))
     assert lab.bag("plain").total() == 4
     assert lab.bag("passed").total() == 4
@@ -141,6 +148,9 @@ def test_nested_values(lab: Lab) -> None:
     assert (
         lab.ws.read(lab.spark, "twins").schema.simpleString() == f"struct<both:{lists},two:{texts}>"
     )
+    assert lab.bag("fixed").total() == lab.bag("told").total() == 4
+    assert lab.read("best")
+    assert lab.changes("fixed", 1).total() == -1
     assert report.views["deep"].reasons == ("UNGROUPABLE_TYPE(ARRAY<MAP<STRING, INT>>)",)
 
 
@@ -207,3 +217,19 @@ def test_feeds_of_json_lines(lab: Lab) -> None:
 def land_json(folder, name, *rows) -> None:
     lines = [json.dumps({"id": i, "tag": tag, "_change_type": kind}) for i, tag, kind in rows]
     (folder / f"{name}.json").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_pivots_that_spark_looks_up_otherwise(lab: Lab) -> None:
+    lab.source("t", "k INT, x DOUBLE, s STRING", *[(1, float("nan"), "a"), (1, 1.0, "b")] * 20)
+    nan = "SELECT * FROM t PIVOT (max(k) FOR x IN (double('NaN') AS n, 1D AS one))"
+    lab.view("nan", nan, policy="auto")
+    lower = (
+        "SELECT * FROM (SELECT k, x, s COLLATE UTF8_LCASE AS s FROM t)"
+        " PIVOT (max(x) FOR s IN ('a' AS y, 'b' AS z))"
+    )
+    lab.view("lower", lower, policy="auto")
+    lab.view("plain", "SELECT * FROM t PIVOT (max(x) FOR s IN ('a' AS y, 'b' AS z))")
+    lab.step(nan="full", lower="full", plain="full")
+    lab.land("t", insert=[(1, float("nan"), "c"), (2, 1.0, "a")])
+    report = lab.step(nan="full", lower="full", plain="incremental")
+    assert report.views["nan"].reasons == ("UNREADABLE_EXPRESSION(PivotFirst for NaN)",)

@@ -16,7 +16,12 @@ from slacktide.algebra.types import is_told_apart, storable
         ("MAP<STRING, STRUCT<b: DECIMAL(10,2) NOT NULL, `a:, b`: ARRAY<INT>>>", None),
         (
             "STRUCT<a: STRUCT<k: INT, k: DECIMAL(3,1) NOT NULL> NOT NULL, b: MAP<INT, STRING>>",
-            "STRUCT<a: STRUCT<_0: INT, _1: DECIMAL(3,1) NOT NULL> NOT NULL, b: MAP<INT, STRING>>",
+            "STRUCT<a: STRUCT<_0: INT, _1: DECIMAL(3,1)>, b: MAP<INT, STRING>>",
+        ),
+        ("STRUCT<a: INT COMMENT 'one, <two', b: INT NOT NULL>", None),
+        (
+            r"ARRAY<STRUCT<a: INT COMMENT 'it\'s, `x', A: INT NOT NULL>>",
+            "ARRAY<STRUCT<_0: INT, _1: INT>>",
         ),
         ("STRUCT<a: STRING COLLATE UNICODE_CI, b: INTERVAL DAY TO SECOND>", None),
         ("STRUCT<>", None),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Sequence
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
+from slacktide.algebra.types import is_floating
 from slacktide.common.node import Node
 from slacktide.common.tree import rewrite
 from slacktide.spark.reader.constants import literal
@@ -95,6 +98,7 @@ class _Measuring(Expressions):
         function, fields = tree["f"]["aggregateFunction"], tree["f"]
         if fields["isDistinct"] or fields["filter"] is not None:
             raise unreadable(function)
+        _check_constants(function)
         pivot = self._plain.read(function["f"]["pivotColumn"], scope)
         value = self._plain.read(function["f"]["valueColumn"], scope)
         found = []
@@ -110,6 +114,22 @@ class _Measuring(Expressions):
             column = self.reading.column("", call.type, nullable=call.nullable)
             measure = self.found[call] = s.Measure(column, call)
         return s.reference(measure.column)
+
+
+def _check_constants(function: Tree) -> None:
+    """Stop at constants that Spark looks up in another way than by equality in SQL."""
+    kind = function["f"]["pivotColumn"]["t"]
+    values = [constant["v"] for constant in function["constants"]]
+    if is_floating(kind):
+        values = [None if value is None else float(value) for value in values]
+    if any(isinstance(value, float) and math.isnan(value) for value in values):
+        raise unreadable(function, " for NaN")
+    if "COLLATE" in kind:
+        raise unreadable(function, " with a collation")
+    # The negative zero is equal to the other one.
+    images = {json.dumps(v + 0.0 if isinstance(v, float) else v) for v in values}
+    if len(images) < len(values):
+        raise unreadable(function, " with one constant twice")
 
 
 def aggregate_call(reader: Expressions, tree: Tree, scope: Scope) -> s.AggregateCall:
