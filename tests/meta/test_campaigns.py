@@ -70,8 +70,10 @@ def test_the_queries_of_tpcds_that_were_run_held_at_full_length() -> None:
         for step in group["steps"]:
             for text, view in step["views"].items():
                 runs.setdefault(text, []).append(view)
-    assert len(runs) >= 56
+    assert len(runs) >= 68
     for text, seen in runs.items():
         assert all(view["equal"] and not view["empty"] for view in seen), text
-        assert not {"full", "failed"} & {view["method"] for view in seen}, text
+        assert "failed" not in {view["method"] for view in seen}, text
+        if text != "q41":  # it reads one table alone, of which each batch changes a third
+            assert "full" not in {view["method"] for view in seen}, text
         assert 2 * sum(view["changed"] for view in seen) >= len(seen), text
