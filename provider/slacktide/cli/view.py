@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slacktide.cli.access import AsJson, opened, spark_session
-from slacktide.cli.screen import emit, progress, say, sentence, sentences, show_table
+from slacktide.cli.screen import emit, progress, say, sentence, sentences, show_table, told
 from slacktide.errors import InvalidSettingError, QueryError
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def show_views(found: dict[str, dict[str, Any]]) -> None:
 
 def _sink(sink: dict[str, Any]) -> str:
     if sink["error"] is not None:
-        return f"{sink['error']['message']} ({sink['error']['hint']})"
+        return told(sink["error"])
     seen = "nothing yet" if sink["run"] is None else f"run {sink['run']}"
     return f"{seen}, behind until the next refresh" if sink["behind"] else seen
 

@@ -86,7 +86,7 @@ class PointerLink:
             there = [entry.name for entry in self.folder.iterdir()]
         for name in sorted(there):
             edition = Edition.parse(name)
-            if name not in {_LINK, _LOCK} and (edition is None or edition.owner != owner):
+            if name not in {_LINK, _LOCK} and (edition is None or not edition.is_of(owner)):
                 return f"{self.folder.name}/{name}"
         return None
 
@@ -144,7 +144,7 @@ class PointerObject:
         for meta in self._objects.list(""):
             parent, _, rest = meta.path.partition("/")
             edition = Edition.parse(rest.partition("/")[0])
-            if parent != EDITIONS or edition is None or edition.owner != owner:
+            if parent != EDITIONS or edition is None or not edition.is_of(owner):
                 return meta.path
         return None
 
