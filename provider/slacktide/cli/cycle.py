@@ -64,21 +64,22 @@ def plan(
         raise InvalidSettingError(
             f"the plan cannot be written to {out}: there is no such directory", hint="make it first"
         )
+    workspace = opened(context)
     with progress("planning"):
-        made = opened(context).plan(names(views))
+        made = workspace.plan(names(views))
     document = made.to_dict()
     if out is not None:
         _write(out, document)
     if as_json:
         emit(document)
     else:
-        show_plan(made)
+        show_plan(made, workspace.unpublished())
         if out is not None:
             say(f"written to {out}")
 
 
-def show_plan(made: Plan) -> None:
-    """Print what a plan does with each view."""
+def show_plan(made: Plan, unpublished: Mapping[str, str]) -> None:
+    """Print what a plan does with each view, and the paths of sinks that lack an answer, by view."""
     say(f"plan {made.plan_id}")
     rows: list[tuple[str, str, str, str]] = [
         (view.view, view.method, _steps(view.start, view.end), sentences(view.reasons))
@@ -89,7 +90,9 @@ def show_plan(made: Plan) -> None:
         show_table(("view", "method", "versions", "why"), rows, firm={"method"})
     for line in (*made.alterations, *made.upkeep, *made.notices):
         say(line)
-    if made.is_empty:
+    for view, path in sorted(unpublished.items()):
+        say(f"view {view} will be published to {path}")
+    if made.is_empty and not unpublished:
         say("nothing to do" if rows else "no views yet: slacktide view add --help")
 
 
