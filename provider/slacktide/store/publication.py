@@ -76,6 +76,7 @@ class Pointer(Protocol):
 
     def read(self) -> tuple[Edition | None, Any]: ...
     def foreign(self, owner: str) -> str | None: ...
+    def check_overwrites(self, token: str) -> None: ...
     def switch(self, edition: Edition, document: Mapping[str, Any], seen: Any) -> bool: ...
 
 
@@ -121,6 +122,17 @@ class Publication:
                 f"{self._address.spelling} holds {found}, which Slacktide did not publish",
                 hint="give the sink a path where nothing is",
             )
+
+    def check_overwrites(self, token: str) -> None:
+        """Check that the pointer can be switched on a condition; what is written for it is removed.
+
+        Args:
+            token: that nobody else has.
+
+        Raises:
+            SinkError: the object store ignores the condition.
+        """
+        self._pointer.check_overwrites(token)
 
     def place(self, edition: Edition) -> Address:
         """Give the address where an edition is to be written."""
