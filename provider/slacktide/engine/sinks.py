@@ -65,7 +65,7 @@ class Sinks:
             answer already are left out.
         """
         done: dict[str, dict[str, Any]] = {}
-        for name, path in sinks_of(self._store.world()).items():
+        for name, path in self.paths().items():
             try:
                 if self._publish(spark, name, path):
                     done[name] = {"path": path, "error": None}
@@ -104,6 +104,10 @@ class Sinks:
         }
         return publication.publish(edition, about)
 
+    def paths(self) -> dict[str, str]:
+        """Give the path that each view publishes to, by its name."""
+        return sinks_of(self._store.world())
+
     def behind(self) -> dict[str, str]:
         """Name the views whose readers do not see their answer, or may not, with its path. Needs no JVM."""
         return {name: state["path"] for name, state in self.states().items() if state["behind"]}
@@ -125,7 +129,7 @@ class Sinks:
 
     def collect(self, removed: Removed, limit: datetime) -> Removed:
         """Remove what was published once and nobody reads any more, and add it to what was removed."""
-        for name, path in sinks_of(self._store.world()).items():
+        for name, path in self.paths().items():
             try:
                 editions, size = self._open(path).collect(self._store.identity, limit)
             except SlacktideError as error:  # the others are collected all the same
