@@ -80,7 +80,8 @@ def replace(
 ) -> None:
     """Give a view another query, or other settings; views that read it are read again.
 
-    Settings that are not given are gone, --sink too: give the query and all settings again. Its last answer stays until the next refresh. A query that means the same keeps it.
+    Settings that are not given are gone, --sink too: give the query and all settings again.
+    Its last answer stays until the next refresh. A query that means the same keeps it.
     """
     _put(context, name, (sql, file), _settings(policy, sink, setting), (True, dry_run, as_json))
 

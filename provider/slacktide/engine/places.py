@@ -17,6 +17,12 @@ def sink_path(settings: Mapping[str, Any]) -> str | None:
     return None if sink is None else str(sink["parquet"])
 
 
+def sinks_of(world: World) -> dict[str, str]:
+    """Give the path that each view publishes to, by its name; views without a sink are left out."""
+    found = {name: sink_path(view.settings) for name, view in sorted(world.views.items())}
+    return {name: path for name, path in found.items() if path is not None}
+
+
 def check_apart(
     what: str, path: str, root: str, world: World, *, besides: Mapping[str, str] | None = None
 ) -> None:
@@ -62,10 +68,8 @@ def written(world: World) -> Iterator[tuple[str, str]]:
     for source in world.sources.values():
         if "quarantine" in source.arguments:
             yield f"the quarantine of source {source.name}", source.arguments["quarantine"]
-    for view in world.views.values():
-        sink = sink_path(view.settings)
-        if sink is not None:
-            yield f"the sink of view {view.name}", sink
+    for view, sink in sinks_of(world).items():
+        yield f"the sink of view {view}", sink
 
 
 def _taken(root: str, world: World) -> Iterator[tuple[str, str]]:

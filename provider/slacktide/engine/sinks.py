@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from slacktide.common.clock import Clock, isoformat
-from slacktide.engine.places import sink_path
+from slacktide.engine.places import sinks_of
 from slacktide.engine.reports import Report
 from slacktide.errors import SlacktideError
 from slacktide.store.address import parse_address
@@ -142,12 +142,6 @@ class Sinks:
 
     def _open(self, path: str) -> Publication:
         return open_publication(parse_address(path), self._store.options)
-
-
-def sinks_of(world: World) -> dict[str, str]:
-    """Give the path that each view publishes to, by its name; views without a sink are left out."""
-    found = {name: sink_path(view.settings) for name, view in sorted(world.views.items())}
-    return {name: path for name, path in found.items() if path is not None}
 
 
 def _is_behind(newest: Edition | None, number: int | None) -> bool:
