@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +12,7 @@ import typer
 
 from slacktide import errors
 from slacktide.cli.access import AsJson, Views, names, opened, spark_session
-from slacktide.cli.screen import bytes_text, emit, progress, say, sentences, show_table
+from slacktide.cli.screen import bytes_text, emit, progress, say, sentences, show_table, told
 from slacktide.errors import InvalidSettingError, InvariantError, SlacktideError, UserError
 
 if TYPE_CHECKING:
@@ -64,21 +64,22 @@ def plan(
         raise InvalidSettingError(
             f"the plan cannot be written to {out}: there is no such directory", hint="make it first"
         )
+    workspace = opened(context)
     with progress("planning"):
-        made = opened(context).plan(names(views))
+        made = workspace.plan(names(views))
     document = made.to_dict()
     if out is not None:
         _write(out, document)
     if as_json:
         emit(document)
     else:
-        show_plan(made)
+        show_plan(made, workspace.unpublished())
         if out is not None:
             say(f"written to {out}")
 
 
-def show_plan(made: Plan) -> None:
-    """Print what a plan does with each view."""
+def show_plan(made: Plan, unpublished: Mapping[str, str]) -> None:
+    """Print what a plan does with each view, and the paths of sinks that lack an answer, by view."""
     say(f"plan {made.plan_id}")
     rows: list[tuple[str, str, str, str]] = [
         (view.view, view.method, _steps(view.start, view.end), sentences(view.reasons))
@@ -89,7 +90,9 @@ def show_plan(made: Plan) -> None:
         show_table(("view", "method", "versions", "why"), rows, firm={"method"})
     for line in (*made.alterations, *made.upkeep, *made.notices):
         say(line)
-    if made.is_empty:
+    for view, path in sorted(unpublished.items()):
+        say(f"view {view} will be published to {path}")
+    if made.is_empty and not unpublished:
         say("nothing to do" if rows else "no views yet: slacktide view add --help")
 
 
@@ -169,7 +172,7 @@ def show_report(report: Mapping[str, Any]) -> None:
     for name, view in sorted(report["views"].items()):
         actual = view.get("actual") or {}
         failure = view.get("error")
-        why = _failure(failure) if failure else sentences(view.get("reasons") or ())
+        why = told(failure) if failure else sentences(view.get("reasons") or ())
         rows.append(
             (
                 name,
@@ -185,8 +188,8 @@ def show_report(report: Mapping[str, Any]) -> None:
         say(f"mirror of {source}: {_mirrored(mirror)}")
     for chain, done in sorted(report.get("compactions", {}).items()):
         failure = done.get("error")
-        told = f"failed: {_failure(failure)}" if failure else _merged(done)
-        say(f"compaction of {chain}: {told}")
+        came = f"failed: {told(failure)}" if failure else _merged(done)
+        say(f"compaction of {chain}: {came}")
     for notice in report.get("notices", ()):
         say(notice)
 
@@ -212,18 +215,18 @@ def show_sinks(sinks: Mapping[str, Mapping[str, Any]]) -> None:
     """Print what was published after a run, and what could not be."""
     for name, sink in sorted(sinks.items()):
         failure = sink["error"]
-        say(_failure(failure) if failure else f"view {name} is published to {sink['path']}")
-
-
-def _failure(error: Mapping[str, str]) -> str:
-    hint = f" ({error['hint']})" if error.get("hint") else ""
-    return f"{error['message']}{hint}"
+        say(told(failure) if failure else f"view {name} is published to {sink['path']}")
 
 
 def exit_code(report: Mapping[str, Any]) -> int:
     """Give the exit code of a report: that of the gravest error among its views and sinks."""
-    told = [*report["views"].values(), *report["sinks"].values()]
-    codes = {_exit_of(one["error"]["code"]) for one in told if one["error"]}
+    members = [*report["views"].values(), *report["sinks"].values()]
+    return gravest(member["error"] for member in members)
+
+
+def gravest(failures: Iterable[Mapping[str, Any] | None]) -> int:
+    """Give the exit code of the gravest of some errors, as documents hold them; 0 where there is none."""
+    codes = {_exit_of(failure["code"]) for failure in failures if failure}
     for code in (InvariantError.exit_code, UserError.exit_code):
         if code in codes:
             return code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn, TextIO
 
@@ -108,6 +108,12 @@ def sentences(reasons: Iterable[object]) -> str:
 def error_line(error: SlacktideError) -> str:
     """Give an error as the one line that goes to standard error."""
     return f"error: {error}"
+
+
+def told(error: Mapping[str, str]) -> str:
+    """Give an error in words, from the document that a report or a status holds."""
+    hint = f" ({error['hint']})" if error.get("hint") else ""
+    return f"{error['message']}{hint}"
 
 
 def print_error(error: SlacktideError, *, as_json: bool) -> None:

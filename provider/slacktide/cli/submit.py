@@ -43,12 +43,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def _unpublished(report: dict[str, Any]) -> int:
     """Print why an answer was not published, where one was not, and give the exit code."""
-    from slacktide.cli.cycle import exit_code
+    from slacktide.cli.cycle import gravest
 
     failures = [sink["error"] for sink in report["sinks"].values() if sink["error"]]
     if failures:
         print_line({"error": failures[0]})
-    return exit_code({"views": {}, "sinks": report["sinks"]})
+    return gravest(failures)
 
 
 def execute(root: str, plan_id: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slacktide.cli.access import AsJson, opened, spark_session
-from slacktide.cli.screen import emit, progress, say, sentence, sentences, show_table
+from slacktide.cli.screen import emit, progress, say, sentence, sentences, show_table, told
 from slacktide.errors import InvalidSettingError, QueryError
 
 if TYPE_CHECKING:
@@ -31,7 +31,11 @@ Setting = Annotated[
 ]
 Sink = Annotated[
     str | None,
-    typer.Option(metavar="PATH", help="Publish the answer there, as a directory of Parquet files."),
+    typer.Option(
+        metavar="PATH",
+        help="Publish the answer there, as a directory of Parquet files; in an object store "
+        "PATH/_latest.json names the folder.",
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the verdict and write nothing.")]
 
@@ -76,6 +80,7 @@ def replace(
 ) -> None:
     """Give a view another query, or other settings; views that read it are read again.
 
+    Settings that are not given are gone, --sink too: give the query and all settings again.
     Its last answer stays until the next refresh. A query that means the same keeps it.
     """
     _put(context, name, (sql, file), _settings(policy, sink, setting), (True, dry_run, as_json))
@@ -89,10 +94,12 @@ def _put(
     modes: tuple[bool, bool, bool],
 ) -> None:
     from slacktide.engine.explanation import explain_read
+    from slacktide.engine.places import sink_path
 
     replacing, dry_run, as_json = modes
     text = query_text(*given)
     workspace = opened(context)
+    old = workspace.sinks().get(name) if replacing else None
     with spark_session("view") as spark:
         with progress("reading the query"):
             draft = workspace.draft_view(spark, name, text, **settings)
@@ -111,6 +118,8 @@ def _put(
         say("nothing is written, as --dry-run asks")
     else:
         say(f"view {name} is {done}; slacktide refresh computes its answer")
+        if old not in {None, sink_path(draft.settings)}:
+            say(f"view {name} is no longer published to {old}; what is there stays")
 
 
 def show_verdict(name: str, verdict: Explanation) -> None:
@@ -211,7 +220,7 @@ def show_views(found: dict[str, dict[str, Any]]) -> None:
 
 def _sink(sink: dict[str, Any]) -> str:
     if sink["error"] is not None:
-        return f"{sink['error']['message']} ({sink['error']['hint']})"
+        return told(sink["error"])
     seen = "nothing yet" if sink["run"] is None else f"run {sink['run']}"
     return f"{seen}, behind until the next refresh" if sink["behind"] else seen
 

@@ -80,7 +80,7 @@ def texts_between(
     """
     texts = texts_of(record)
     begun = [text for text in texts if text.since <= since]
-    if record.forgotten is not None and texts and not begun:
+    if record.forgotten_run is not None and texts and not begun:
         # The oldest text that is kept may have forgotten its first changes, too.
         raise _forgotten(record.name, max(texts[0].since, _whole_from(world, texts[0])))
     later = [t for t in texts if t.since > since and (until is None or t.since <= until)]

@@ -17,7 +17,7 @@ from slacktide.engine.definitions import (
     refuse_if_called,
     refuse_if_read,
 )
-from slacktide.engine.places import check_apart, sink_path
+from slacktide.engine.places import check_source_places
 from slacktide.engine.redefining import (
     Redefinition,
     altered_source,
@@ -62,26 +62,11 @@ class Catalogue:
         world = self._store.world()
         check_name("source", name)
         _free(world, name)
-        self._check_places(name, check_arguments(kind, arguments), world)
+        check_source_places(name, check_arguments(kind, arguments), self._store.root, world)
         found = check_source(name, kind, arguments, storage_options=self._store.options)
         update = u.AddSource(name, kind, found.arguments, found.schema)
         self._store.commit([update], [q.NameFree("source", name)])
         return self._store.world().sources[name]
-
-    def _check_places(self, name: str, arguments: Mapping[str, Any], world: World) -> None:
-        """Nothing that we write may land in a source; sources may share their files."""
-        for view in world.views.values():
-            sink = sink_path(view.settings)
-            if sink is not None:
-                besides = {f"source {name}": arguments["path"]}
-                check_apart(
-                    f"the sink of view {view.name}", sink, self._store.root, world, besides=besides
-                )
-        quarantine = arguments.get("quarantine")
-        if quarantine is not None:
-            what = f"the quarantine of source {name}"
-            besides = {f"source {name}": arguments["path"]}
-            check_apart(what, quarantine, self._store.root, world, besides=besides)
 
     def draft_view(
         self, spark: SparkSession, name: str, sql: str, settings: Mapping[str, Any]

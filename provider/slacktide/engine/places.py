@@ -1,9 +1,9 @@
-"""Where a workspace, its sources and its sinks lie, none of them in another."""
+"""Where a workspace, its sources, quarantines and sinks lie: nothing that we write lands in a source."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from slacktide.errors import InvalidSettingError
@@ -17,10 +17,16 @@ def sink_path(settings: Mapping[str, Any]) -> str | None:
     return None if sink is None else str(sink["parquet"])
 
 
+def sinks_of(world: World) -> dict[str, str]:
+    """Give the path that each view publishes to, by its name; views without a sink are left out."""
+    found = {name: sink_path(view.settings) for name, view in sorted(world.views.items())}
+    return {name: path for name, path in found.items() if path is not None}
+
+
 def check_apart(
     what: str, path: str, root: str, world: World, *, besides: Mapping[str, str] | None = None
 ) -> None:
-    """Check that a directory, in which we or others write, shares no files with another one.
+    """Check that a directory in which we are to write shares no files with another one.
 
     Args:
         what: it is, as "the sink of view revenue".
@@ -30,17 +36,40 @@ def check_apart(
         besides: further directories, by what they are.
 
     Raises:
-        InvalidSettingError: it is, holds, or lies in one of the workspace, a source or a view.
+        InvalidSettingError: it is, holds, or lies in the workspace, a source, a quarantine or a sink.
     """
     own = parse_address(path)
     if not own.path.strip("/") and own.is_local:
         raise InvalidSettingError(f"{what} is the root {path}", hint="name a directory of its own")
-    for other, place in {**dict(_taken(root, world)), **(besides or {})}.items():
-        if other != what and _meet(own, parse_address(place)):
-            raise InvalidSettingError(
-                f"{what} is {path}, which shares files with {other}, {place}",
-                hint="give it a directory of its own",
-            )
+    _check_meets_none(what, path, {**dict(_taken(root, world)), **(besides or {})}.items())
+
+
+def check_source_places(name: str, arguments: Mapping[str, Any], root: str, world: World) -> None:
+    """Check that nothing that we write may land in a new source; sources may share their files.
+
+    Args:
+        name: of the source.
+        arguments: of it, checked.
+        root: address of the workspace.
+        world: the log as it is.
+
+    Raises:
+        InvalidSettingError: it shares files with a sink or a quarantine, or its quarantine with anything.
+    """
+    what, path = f"source {name}", arguments["path"]
+    _check_meets_none(what, path, written(world))
+    quarantine = arguments.get("quarantine")
+    if quarantine is not None:
+        check_apart(f"the quarantine of {what}", quarantine, root, world, besides={what: path})
+
+
+def written(world: World) -> Iterator[tuple[str, str]]:
+    """Give every place besides the workspace that we write to: sinks and quarantines, by what they are."""
+    for source in world.sources.values():
+        if "quarantine" in source.arguments:
+            yield f"the quarantine of source {source.name}", source.arguments["quarantine"]
+    for view, sink in sinks_of(world).items():
+        yield f"the sink of view {view}", sink
 
 
 def _taken(root: str, world: World) -> Iterator[tuple[str, str]]:
@@ -48,12 +77,17 @@ def _taken(root: str, world: World) -> Iterator[tuple[str, str]]:
     for source in world.sources.values():
         if "path" in source.arguments:
             yield f"source {source.name}", source.arguments["path"]
-        if "quarantine" in source.arguments:
-            yield f"the quarantine of source {source.name}", source.arguments["quarantine"]
-    for view in world.views.values():
-        sink = sink_path(view.settings)
-        if sink is not None:
-            yield f"the sink of view {view.name}", sink
+    yield from written(world)
+
+
+def _check_meets_none(what: str, path: str, others: Iterable[tuple[str, str]]) -> None:
+    own = parse_address(path)
+    for other, place in others:
+        if other != what and _meet(own, parse_address(place)):
+            raise InvalidSettingError(
+                f"{what} is {path}, which shares files with {other}, {place}",
+                hint="give it a directory of its own",
+            )
 
 
 def _meet(one: Address, other: Address) -> bool:

@@ -11,6 +11,7 @@ from slacktide.engine.places import check_apart, sink_path
 from slacktide.errors import InvalidSettingError
 from slacktide.store.address import parse_address
 from slacktide.store.pointers import open_publication
+from slacktide.store.store import random_token
 
 if TYPE_CHECKING:
     from slacktide.algebra.scalar import Column
@@ -60,7 +61,7 @@ def check_sink_of(
 
     Raises:
         InvalidSettingError: the place is another's, or Parquet has no such columns.
-        SinkError: what is there is not of this workspace.
+        SinkError: what is there is not of this workspace, or its store cannot overwrite on a condition.
     """
     path = sink_path(settings)
     if path is None:
@@ -68,7 +69,9 @@ def check_sink_of(
     what = f"the sink of view {name}"
     _check_columns(what, columns)
     check_apart(what, path, store.root, world, besides=besides)
-    open_publication(parse_address(path), store.options).check(store.identity)
+    publication = open_publication(parse_address(path), store.options)
+    publication.check(store.identity)
+    publication.check_overwrites(random_token())
 
 
 def _check_columns(what: str, columns: tuple[Column, ...]) -> None:

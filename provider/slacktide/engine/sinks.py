@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from slacktide.common.clock import Clock, isoformat
-from slacktide.engine.places import sink_path
+from slacktide.engine.places import sinks_of
 from slacktide.engine.reports import Report
 from slacktide.errors import SlacktideError
 from slacktide.store.address import parse_address
@@ -65,7 +65,7 @@ class Sinks:
             answer already are left out.
         """
         done: dict[str, dict[str, Any]] = {}
-        for name, path in self._paths(self._store.world()).items():
+        for name, path in self.paths().items():
             try:
                 if self._publish(spark, name, path):
                     done[name] = {"path": path, "error": None}
@@ -86,7 +86,7 @@ class Sinks:
         publication = self._open(path)
         world = self._store.world()
         number = _answer(world, name)
-        if number is None or not self._is_behind(publication, number):
+        if number is None or not _is_behind(publication.newest(self._store.identity), number):
             return False
         publication.check(self._store.identity)
         edition = Edition.of(number, self._store.identity, random_token())
@@ -104,31 +104,32 @@ class Sinks:
         }
         return publication.publish(edition, about)
 
-    def behind(self) -> list[str]:
-        """Name the views whose readers do not see their answer, or may not. Needs no JVM."""
-        world = self._store.world()
-        return [name for name in self._paths(world) if self._state(world, name)["behind"]]
+    def paths(self) -> dict[str, str]:
+        """Give the path that each view publishes to, by its name."""
+        return sinks_of(self._store.world())
+
+    def behind(self) -> dict[str, str]:
+        """Name the views whose readers do not see their answer, or may not, with its path. Needs no JVM."""
+        return {name: state["path"] for name, state in self.states().items() if state["behind"]}
 
     def states(self) -> dict[str, dict[str, Any]]:
         """Say of each sink: its path, the run that readers see, whether that is behind, what is wrong."""
         world = self._store.world()
-        return {name: self._state(world, name) for name in self._paths(world)}
+        return {name: self._state(world, name, path) for name, path in sinks_of(world).items()}
 
-    def _state(self, world: World, name: str) -> dict[str, Any]:
-        path = self._paths(world)[name]
-        state: dict[str, Any] = {"path": path, "run": None, "behind": False, "error": None}
-        number = _answer(world, name)
+    def _state(self, world: World, name: str, path: str) -> dict[str, Any]:
+        newest, wrong = None, None
         try:
             newest = self._open(path).newest(self._store.identity)
         except SlacktideError as error:
-            return {**state, "behind": number is not None, "error": error.to_dict()}
-        seen = None if newest is None else newest.number
-        behind = number is not None and (seen is None or seen < number)
-        return {**state, "run": None if seen is None else _run(world, seen), "behind": behind}
+            wrong = error.to_dict()
+        run = None if newest is None else _run(world, newest.number)
+        behind = _is_behind(newest, _answer(world, name))
+        return {"path": path, "run": run, "behind": behind, "error": wrong}
 
     def collect(self, removed: Removed, limit: datetime) -> Removed:
         """Remove what was published once and nobody reads any more, and add it to what was removed."""
-        for name, path in self._paths(self._store.world()).items():
+        for name, path in self.paths().items():
             try:
                 editions, size = self._open(path).collect(self._store.identity, limit)
             except SlacktideError as error:  # the others are collected all the same
@@ -139,16 +140,13 @@ class Sinks:
             )
         return removed
 
-    def _is_behind(self, publication: Publication, number: int) -> bool:
-        newest = publication.newest(self._store.identity)
-        return newest is None or newest.number < number
-
     def _open(self, path: str) -> Publication:
         return open_publication(parse_address(path), self._store.options)
 
-    def _paths(self, world: World) -> dict[str, str]:
-        found = {name: sink_path(view.settings) for name, view in sorted(world.views.items())}
-        return {name: path for name, path in found.items() if path is not None}
+
+def _is_behind(newest: Edition | None, number: int | None) -> bool:
+    """Whether readers who see an edition, or nothing, lack the answer of an entry, if there is one."""
+    return number is not None and (newest is None or newest.number < number)
 
 
 def _answer(world: World, name: str) -> int | None:

@@ -263,8 +263,12 @@ class Workspace:
         run = self._store.world().plans.get(plan_id)
         return None if run is None else Report.from_dict(self._store.report(run))
 
-    def unpublished(self) -> Sequence[str]:
-        """Views whose sinks lack their answer, or cannot be looked at: a refresh is due for them."""
+    def sinks(self) -> Mapping[str, str]:
+        """The paths that answers are published to, by view; views without a sink are left out."""
+        return self._sinks.paths()
+
+    def unpublished(self) -> Mapping[str, str]:
+        """Views whose sinks lack their answer, or cannot be looked at, and the paths: a refresh is due."""
         return self._sinks.behind()
 
     def read(self, spark: SparkSession, view: str, *, run: int | None = None) -> DataFrame:

@@ -32,6 +32,9 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
     empty plan is answered without Spark. Where a sink lacks an answer that is committed, the plan is
     submitted all the same, and the driver publishes it.
 
+    The task succeeds once its run is committed and published, and its asset events come with that: each
+    carries the number of its ``run``, by which consumers tell the events of a task that is cleared again.
+
     Which Spark runs it and with what comes from the Variable; an argument of this operator wins.
 
     Args:
@@ -93,7 +96,7 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
             self.log.info("sinks lack the answers of %s", ", ".join(owed))
         elif committed is not None:
             self.log.info("plan %s was executed before, nothing is submitted", plan_id)
-            return bounded(committed.to_dict())
+            return self._told(context, config, committed.to_dict())
         elif plan.is_empty:
             self.log.info("plan %s has nothing to do", plan_id)
             return unchanged(plan_id)
@@ -102,6 +105,16 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
             return unchanged(plan_id)
         if report is None:
             raise AirflowException(f"the driver ended and plan {plan_id} has no report")
+        return self._told(context, config, report)
+
+    def _told(
+        self, context: Context, config: WorkspaceConfig, report: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Emit the events of a committed run, whoever committed it, and give its report.
+
+        Airflow keeps the events of a task that succeeds alone: an attempt that committed, and was killed or
+        failed for a sink, told nobody.
+        """
         emit_asset_events(context, self.outlets, config.name, report)
         return bounded(report)
 

@@ -28,13 +28,16 @@ _MARK = "SLACKTIDE_"
 _NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
 # What several stages that fail at once are reported as; the failures themselves stand inside.
 _WRAPPERS = ("STAGE_MATERIALIZATION_MULTIPLE_FAILURES",)
+_MALFORMED = "MALFORMED_RECORD"
 _FILES = (
     "FAILED_READ_FILE",
     "PATH_NOT_FOUND",
     "CANNOT_READ",
-    "MALFORMED_RECORD",
+    _MALFORMED,
     "UNABLE_TO_INFER",
 )
+_AGAIN = "deliver the file again under a new name and leave this arrival out with 'slacktide source skip'"
+_APART = ", or add the source with --quarantine, which keeps rows that do not fit apart"
 _DATA = (
     "ARITHMETIC_OVERFLOW",
     "BINARY_ARITHMETIC_OVERFLOW",
@@ -116,8 +119,7 @@ def _translate(
     if condition.startswith(_FILES):
         return SourceError(
             f"{what}: a file cannot be read: {first_line(failure)}",
-            hint="deliver the file again under a new name and leave this arrival out with "
-            "'slacktide source skip'",
+            hint=_AGAIN + (_APART if _MALFORMED in _whole(failure) else ""),
         )
     if condition.startswith(_DATA):
         return DataError(

@@ -218,9 +218,9 @@ def _forget_history(draft: _Draft, number: int, source: str) -> None:
     """Take away all that a history tells of: its versions begin anew, and compare with none before."""
     _forget(draft, number, source)
     for view in list(draft.views.values()):
-        if source in view.before:
-            before = {name: at for name, at in view.before.items() if name != source}
-            draft.views[view.name] = replace(view, before=before)
+        if source in view.former_versions:
+            former = {name: at for name, at in view.former_versions.items() if name != source}
+            draft.views[view.name] = replace(view, former_versions=former)
 
 
 def _forget(draft: _Draft, number: int, source: str) -> None:
@@ -235,7 +235,9 @@ def _forget(draft: _Draft, number: int, source: str) -> None:
             del draft.chains[chain.id]
     for view in list(draft.views.values()):
         if source in (view.versions or ()):
-            draft.views[view.name] = replace(view, versions=None, before=view.reached, token=number)
+            draft.views[view.name] = replace(
+                view, versions=None, former_versions=view.reached, token=number
+            )
 
 
 def _add_function(draft: _Draft, _: int, update: u.AddFunction) -> None:
@@ -272,8 +274,8 @@ def _replace_view(draft: _Draft, number: int, update: u.ReplaceView) -> None:
         _view(number, update),
         paused=bool(update.settings.get("paused", old.paused)),
         former=_retired(draft, old),
-        before=old.reached,
-        forgotten=old.forgotten,
+        former_versions=old.reached,
+        forgotten_run=old.forgotten_run,
     )
 
 
@@ -288,8 +290,8 @@ def _restate_view(draft: _Draft, number: int, update: u.RestateView) -> None:
         run=old.run,
         since=old.since,
         former=old.former,
-        before=old.before,
-        forgotten=old.forgotten,
+        former_versions=old.former_versions,
+        forgotten_run=old.forgotten_run,
     )
 
 
@@ -314,8 +316,8 @@ def _forget_former(draft: _Draft, _: int, update: u.ForgetFormer) -> None:
         if former.run == update.run:
             _drop_answers(draft, view.name, former)
     kept = tuple(former for former in view.former if former.run != update.run)
-    forgotten = max(update.run, view.forgotten or 0)
-    draft.views[view.name] = replace(view, former=kept, forgotten=forgotten)
+    forgotten = max(update.run, view.forgotten_run or 0)
+    draft.views[view.name] = replace(view, former=kept, forgotten_run=forgotten)
 
 
 def _drop_answers(draft: _Draft, view: str, former: FormerText) -> None:
@@ -390,7 +392,7 @@ def _advance(draft: _Draft, number: int, update: u.AdvanceView) -> None:
     draft.views[view.name] = replace(
         view,
         versions=update.versions,
-        before={},
+        former_versions={},
         run=update.run,
         since=update.run if view.since is None and view.run is None else view.since,
         token=number,

@@ -20,6 +20,7 @@ from slacktide.store.publication import Edition, Publication
 LATEST: Final = "_latest.json"
 EDITIONS: Final = "_slacktide"
 _LINK, _LOCK = "_link", "_lock"
+_PROBE: Final = f"{EDITIONS}/_probe-"
 
 
 def open_publication(address: Address, options: Mapping[str, Any] | None = None) -> Publication:
@@ -86,9 +87,12 @@ class PointerLink:
             there = [entry.name for entry in self.folder.iterdir()]
         for name in sorted(there):
             edition = Edition.parse(name)
-            if name not in {_LINK, _LOCK} and (edition is None or edition.owner != owner):
+            if name not in {_LINK, _LOCK} and (edition is None or not edition.is_of(owner)):
                 return f"{self.folder.name}/{name}"
         return None
+
+    def check_overwrites(self, token: str) -> None:
+        """Nothing is to be checked: a rename under a lock overwrites what was seen, on every disk."""
 
     def switch(self, edition: Edition, document: Mapping[str, Any], seen: Edition | None) -> bool:
         """Replace the link in one step, unless it is not as it was seen."""
@@ -144,9 +148,32 @@ class PointerObject:
         for meta in self._objects.list(""):
             parent, _, rest = meta.path.partition("/")
             edition = Edition.parse(rest.partition("/")[0])
-            if parent != EDITIONS or edition is None or edition.owner != owner:
+            if meta.path.startswith(_PROBE):
+                continue  # a check was killed
+            if parent != EDITIONS or edition is None or not edition.is_of(owner):
                 return meta.path
         return None
+
+    def check_overwrites(self, token: str) -> None:
+        """Try to overwrite an object that was written since it was read, and remove it.
+
+        Raises:
+            SinkError: the store overwrites it; readers would be led back to older answers.
+        """
+        key = f"{_PROBE}{token}"
+        self._objects.put(key, b"read")
+        try:
+            found = self._objects.get_tagged(key)
+            self._objects.put(key, b"written since")
+            ignored = found is None or self._objects.put_if_same(key, b"over it", found[1])
+        finally:
+            self._objects.delete([key])
+        if ignored:
+            raise SinkError(
+                f"the object store at {self._objects.address.spelling} ignores the condition of an "
+                "overwrite, by which a sink moves to newer answers only",
+                hint="choose one that knows conditional overwrites (If-Match), or leave the sink out",
+            )
 
     def switch(self, edition: Edition, document: Mapping[str, Any], seen: Any) -> bool:
         """Write the object, unless it is not as it was seen."""

@@ -48,7 +48,7 @@ class Edition:
     @classmethod
     def of(cls, number: int, owner: str, token: str) -> Edition:
         """Name an edition, by tokens of any length."""
-        return cls(number, owner[:16], token[:16])
+        return cls(number, _beginning(owner), _beginning(token))
 
     @classmethod
     def parse(cls, folder: str) -> Edition | None:
@@ -56,10 +56,19 @@ class Edition:
         match = _NAME.fullmatch(folder)
         return None if match is None else cls(int(match[1]), match[2], match[3])
 
+    def is_of(self, owner: str) -> bool:
+        """Whether a workspace, by its token, published it."""
+        return self.owner == _beginning(owner)
+
     @property
     def folder(self) -> str:
         """The name of its directory."""
         return f"{self.number:020}-{self.owner}-{self.token}"
+
+
+def _beginning(token: str) -> str:
+    """What of a token stands in the name of an edition."""
+    return token[:16]
 
 
 class Pointer(Protocol):
@@ -67,6 +76,7 @@ class Pointer(Protocol):
 
     def read(self) -> tuple[Edition | None, Any]: ...
     def foreign(self, owner: str) -> str | None: ...
+    def check_overwrites(self, token: str) -> None: ...
     def switch(self, edition: Edition, document: Mapping[str, Any], seen: Any) -> bool: ...
 
 
@@ -107,11 +117,22 @@ class Publication:
         Raises:
             SinkError: what is there is not of this workspace.
         """
-        if self.newest(owner) is None and (found := self._pointer.foreign(owner[:16])):
+        if self.newest(owner) is None and (found := self._pointer.foreign(owner)):
             raise SinkError(
                 f"{self._address.spelling} holds {found}, which Slacktide did not publish",
                 hint="give the sink a path where nothing is",
             )
+
+    def check_overwrites(self, token: str) -> None:
+        """Check that the pointer can be switched on a condition; what is written for it is removed.
+
+        Args:
+            token: that nobody else has.
+
+        Raises:
+            SinkError: the object store ignores the condition.
+        """
+        self._pointer.check_overwrites(token)
 
     def place(self, edition: Edition) -> Address:
         """Give the address where an edition is to be written."""
@@ -192,7 +213,7 @@ class Publication:
         return [name for name in names if not name.startswith((".", "_"))]
 
     def _own(self, edition: Edition | None, owner: str) -> Edition | None:
-        if edition is not None and edition.owner != owner[:16]:
+        if edition is not None and not edition.is_of(owner):
             raise SinkError(
                 f"{self._address.spelling} is published by another workspace",
                 hint="give the sink another path, or remove what is there",

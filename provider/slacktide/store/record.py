@@ -159,9 +159,9 @@ class ViewRecord:
         since: the first run that answered this text; None before it.
         former: what the view was before, oldest first.
         defined: the log number of its text.
-        before: how far the last answer had come, by source, while there are no `versions`; without
+        former_versions: how far the last answer had come, by source, while there are no `versions`; without
             sources that were reset since, as versions compare within one epoch.
-        forgotten: the last run that answered a former text of which nothing is kept; None for none.
+        forgotten_run: the last run that answered a former text of which nothing is kept; None for none.
     """
 
     name: str
@@ -178,13 +178,13 @@ class ViewRecord:
     since: int | None = None
     former: tuple[FormerText, ...] = ()
     defined: int = 0
-    before: Mapping[str, int] = field(default_factory=dict)
-    forgotten: int | None = None
+    former_versions: Mapping[str, int] = field(default_factory=dict)
+    forgotten_run: int | None = None
 
     @property
     def reached(self) -> Mapping[str, int]:
         """How far its answers have come, of whatever text: a new one does not go back."""
-        return self.before if self.versions is None else self.versions
+        return self.former_versions if self.versions is None else self.versions
 
 
 @dataclass(frozen=True, slots=True)

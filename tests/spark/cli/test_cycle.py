@@ -131,7 +131,13 @@ def test_an_answer_is_published_and_rows_are_kept_apart(
     assert shop("refresh", "--json").document["sinks"]["ids"]["error"]["code"] == "SINK"
     assert f"{out} is a file" in shop("view", "list").out
     out.unlink()
+    assert f"view ids will be published to {out}" in shop("plan").out
     assert "nothing to do" in shop("refresh").out
+    assert pq.read_table(out).num_rows == 2
+    ended = f"view ids is no longer published to {out}; what is there stays"
+    again = ("view", "replace", "ids", "--sql", "SELECT id FROM lines")
+    assert ended not in shop(*again, "--sink", "out").out
+    assert ended in shop(*again).out
     assert pq.read_table(out).num_rows == 2
 
 

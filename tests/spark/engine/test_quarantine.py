@@ -61,6 +61,7 @@ def test_a_row_that_does_not_fit_ends_the_run_whatever_a_view_reads(
     with pytest.raises(e.SourceError, match=rf"b\.{kind}") as caught:
         lab.refresh()
     assert "slacktide source skip" in caught.value.hint
+    assert "--quarantine" in caught.value.hint
 
 
 def test_bad_rows_are_kept_apart_and_counted(lab: Lab) -> None:

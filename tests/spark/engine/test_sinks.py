@@ -114,12 +114,12 @@ def test_a_crash_between_commit_and_publishing_is_healed(
                 lab.ws.refresh(lab.spark, plan)
         assert published(path) == before
         assert lab.ws.status().views["sums"]["sink"]["behind"] is True
-        assert lab.ws.unpublished() == ["sums"]
+        assert lab.ws.unpublished() == {"sums": str(path)}
         report = lab.ws.refresh(lab.spark, plan if cut is Sinks else None)
         assert list(report.sinks) == ["sums"]
         assert (report.run is None) == (cut is not Sinks), "one with nothing to do heals, too"
         assert published(path) == lab.bag("sums") != before
-        assert lab.ws.unpublished() == []
+        assert lab.ws.unpublished() == {}
 
 
 def test_an_older_run_never_overwrites_a_newer_one(

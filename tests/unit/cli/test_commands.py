@@ -9,6 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from slacktide import store as s
+from slacktide.algebra.view import ReadView
+from slacktide.common.clock import system_clock
 from tests.unit.cli.conftest import ORDERS, Program
 
 WITHOUT_SPARK = (
@@ -38,6 +41,19 @@ def test_an_empty_workspace_says_what_comes_next(
     ran = program(*command)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.strip()
+
+
+def test_a_plan_tells_of_sinks_that_lack_an_answer(program: Program, tmp_path: Path) -> None:
+    program("init")
+    out = tmp_path / "out"
+    settings = {"policy": "auto", "reads": [], "sink": {"parquet": str(out)}}
+    store = s.Store.open(str(program.root), clock=system_clock)
+    view = s.AddView("v", "SELECT 1", settings, {}, ReadView(None, ()).to_dict())
+    answer = s.Chain("views/v", (), s.Segment(1, (), 0, 0, {}))
+    store.commit([view, s.SetChain(answer), s.AdvanceView("v", {}, 1), s.RecordRun(1, "p", {})])
+    said = program("plan").out
+    assert f"view v will be published to {out}" in said
+    assert "nothing to do" not in said
 
 
 def test_init_makes_a_workspace_once(program: Program) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +20,9 @@ from airflow.sdk.exceptions import (
 
 from slacktide import store as s
 from slacktide.common.clock import system_clock
+from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.workspace import Workspace
+from slacktide.orchestration.events import view_asset
 from slacktide.orchestration.hook import SlacktideHook
 from slacktide.orchestration.plan_operator import SlacktidePlanOperator
 from slacktide.orchestration.refresh_operator import SlacktideRefreshOperator
@@ -238,6 +241,29 @@ def test_an_empty_plan_is_submitted_where_a_sink_lacks_an_answer(variable, monke
     store.commit([s.AddView("v", "SELECT 1", settings, {}, {}), s.SetChain(answer), made])
     with pytest.raises(AirflowFailException, match="Spark connection spark_nowhere is not defined"):
         refresh(plan=result)
+
+
+class Events(dict):
+    """The events of a task, made when they are asked for, as Airflow's are."""
+
+    def __missing__(self, key):
+        self[key] = SimpleNamespace(extra={})
+        return self[key]
+
+
+def test_a_run_that_an_attempt_committed_and_did_not_tell_is_told_by_the_next(variable):
+    """Airflow drops the events of an attempt that fails, as one does whose sink fails after the commit."""
+    result = plan()
+    revenue = ViewReport("full", actual={"rows_out": 2})
+    report = Report(1, result["plan_id"], {}, "", "", {"revenue": revenue})
+    store = s.Store.open(str(variable), clock=system_clock)
+    store.commit([s.RecordRun(1, result["plan_id"], report.to_dict())])
+    events = Events()
+    asset = view_asset("shop", "revenue")
+    operator = SlacktideRefreshOperator(task_id="refresh", plan=result, outlets=[asset])
+    told = operator.execute(within(TaskInstance(), outlet_events=events))
+    assert told["run"] == 1
+    assert events[asset].extra == {"run": 1, "method": "full", "rows": 2}
 
 
 def test_a_plan_that_is_not_there_is_refused_before_spark(variable):

@@ -43,6 +43,20 @@ def test_errors_by_name(text: str) -> None:
     assert caught.value.hint
 
 
+def test_rows_that_do_not_fit_have_another_way_out() -> None:
+    """Spark names the row, or the file and the row as the cause."""
+    row = "[MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION] Malformed records are detected: [x]."
+    unread = "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file /in/a.csv."
+    texts = (row, f"{unread}\nCaused by: {row}", unread)
+    hints = []
+    for text in texts:
+        with pytest.raises(e.SourceError) as caught, translated("view v"):
+            raise PySparkException(message=text)
+        hints.append(caught.value.hint)
+    assert all("slacktide source skip" in hint for hint in hints)
+    assert ["--quarantine" in hint for hint in hints] == [True, True, False]
+
+
 def test_what_spark_refuses_to_analyse() -> None:
     with pytest.raises(e.UnsupportedQueryError), translated("view v"):
         raise AnalysisException(message="[UNRESOLVED] no")

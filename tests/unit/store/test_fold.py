@@ -175,9 +175,9 @@ def test_another_text_sets_the_answer_aside() -> None:
     assert (later.views["q1"].since, later.views["q1"].run) == (4, 5)
     forgotten = s.apply(later, 11, s.ForgetFormer("q1", 1))
     assert forgotten.views["q1"].former == ()
-    assert (later.views["q1"].forgotten, forgotten.views["q1"].forgotten) == (None, 1)
+    assert (later.views["q1"].forgotten_run, forgotten.views["q1"].forgotten_run) == (None, 1)
     replaced = s.apply(forgotten, 12, s.ReplaceView("q1", "SELECT 4", {}, {}, {}))
-    assert replaced.views["q1"].forgotten == 1, "whatever comes after it"
+    assert replaced.views["q1"].forgotten_run == 1, "whatever comes after it"
     assert not {name for name in forgotten.chains if "@" in name}
     dropped = s.apply(later, 11, s.DropView("q1"))
     assert not {name for name in dropped.chains if "q1" in name}
@@ -191,7 +191,7 @@ def test_how_far_an_answer_had_come_is_known_until_there_is_another() -> None:
     again = s.apply(world, 7, s.RestateView("q1", "SELECT 2 ", {}, {}, {}))
     assert again.views["q1"].reached == both
     answered = s.apply(again, 8, s.AdvanceView("q1", {"lines": 2}, 9)).views["q1"]
-    assert (answered.reached, answered.before) == ({"lines": 2}, {})
+    assert (answered.reached, answered.former_versions) == ({"lines": 2}, {})
     for before in (first, world):
         for gone in (s.ResetSource("orders"), s.DropSource("orders")):
             assert s.apply(before, 7, gone).views["q1"].reached == {"lines": 1}

@@ -154,6 +154,29 @@ def test_the_object_names_folder_and_files() -> None:
         publication.newest(OWNER)
 
 
+class Careless(s.ObjectStore):
+    """A store that does not heed the condition of an overwrite, as some that speak S3 do not."""
+
+    def put_if_same(self, key: str, data: bytes, tag: object) -> bool:
+        self.put(key, data)
+        return True
+
+
+def test_a_store_must_heed_the_condition_of_an_overwrite(place: Place) -> None:
+    place.publication.check_overwrites("1")
+    place.publication.check(OTHER)
+    client = MemoryStore()
+    address = s.parse_address("s3://b/out")
+    careless = PointerObject(Careless(client, address))
+    with pytest.raises(SinkError, match="s3://b/out ignores the condition of an overwrite") as e:
+        careless.check_overwrites("1")
+    assert "If-Match" in e.value.hint
+    objects = s.ObjectStore(client, address)
+    assert list(objects.list("")) == []
+    objects.put("_slacktide/_probe-2", b"of a check that was killed")
+    assert careless.foreign(OWNER) is None
+
+
 def test_objects_of_others_are_left_alone() -> None:
     client = MemoryStore()
     address = s.parse_address("s3://b/out")
