@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from slacktide.algebra.types import storable
 from slacktide.engine.places import check_apart, sink_path
 from slacktide.errors import InvalidSettingError
 from slacktide.store.address import parse_address
@@ -67,14 +68,19 @@ def check_sink_of(
     if path is None:
         return
     what = f"the sink of view {name}"
-    _check_columns(what, columns)
+    check_columns(what, columns)
     check_apart(what, path, store.root, world, besides=besides)
     publication = open_publication(parse_address(path), store.options)
     publication.check(store.identity)
     publication.check_overwrites(random_token())
 
 
-def _check_columns(what: str, columns: tuple[Column, ...]) -> None:
+def check_columns(what: str, columns: tuple[Column, ...]) -> None:
+    """Check that readers of Parquet can have the columns of an answer.
+
+    Raises:
+        InvalidSettingError: a type or a name is none of theirs.
+    """
     for column in columns:
         if _NOT_PARQUET.search(column.type):
             raise InvalidSettingError(
@@ -82,7 +88,13 @@ def _check_columns(what: str, columns: tuple[Column, ...]) -> None:
                 "has not",
                 hint="cast it in the query, or leave the sink out",
             )
-    names = Counter(column.name.casefold() for column in columns)
+        if storable(column.type) != column.type:
+            raise InvalidSettingError(
+                f"{what} would have the column {column.name} with two fields of one name, which "
+                "readers of Parquet do not tell apart",
+                hint="give them different names in the query, or leave the sink out",
+            )
+    names = Counter(column.name.lower() for column in columns)
     twice = [name for name, count in names.items() if count > 1]
     if twice:
         raise InvalidSettingError(

@@ -53,9 +53,17 @@ class Sinks:
         try:
             report = run()
         except SlacktideError:
-            self.publish(spark)
+            self._owed(spark)
             raise
-        return replace(report, sinks=self.publish(spark))
+        return replace(report, sinks=self._owed(spark))
+
+    def _owed(self, spark: SparkSession) -> dict[str, dict[str, Any]]:
+        """Publish, and never hide how the run has ended."""
+        try:
+            return self.publish(spark)
+        except SlacktideError as error:
+            _logger.warning("no sink was looked at: %s", error)
+            return {}
 
     def publish(self, spark: SparkSession) -> dict[str, dict[str, Any]]:
         """Publish every answer that is newer than what readers see.

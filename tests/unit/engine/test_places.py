@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from slacktide import store as s
+from slacktide.algebra.scalar import Column
 from slacktide.engine.places import check_apart, check_source_places, sink_path, written
-from slacktide.engine.sink_setting import check_sink
+from slacktide.engine.sink_setting import check_columns, check_sink
 from slacktide.errors import InvalidSettingError
 from slacktide.store.record import Source, ViewRecord
 
@@ -113,3 +114,26 @@ def test_what_is_no_sink_is_refused(value: object) -> None:
     with pytest.raises(InvalidSettingError, match="view v has the sink") as e:
         check_sink("v", value)
     assert '{"parquet": PATH}' in (e.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"a": "VOID"},
+        {"a": "INTERVAL"},
+        {"a": "INT", "A": "STRING"},
+        {"a": "ARRAY<STRUCT<x: INT, X: INT>>"},
+    ],
+)
+def test_columns_that_readers_of_parquet_do_not_know(columns: dict[str, str]) -> None:
+    made = tuple(
+        Column(n, name, kind, nullable=True) for n, (name, kind) in enumerate(columns.items())
+    )
+    with pytest.raises(InvalidSettingError, match="the sink of view v would have"):
+        check_columns("the sink of view v", made)
+
+
+def test_names_that_differ_are_columns_apart() -> None:
+    check_columns(
+        "v", tuple(Column(n, name, "INT", True) for n, name in enumerate(("straße", "strasse")))
+    )

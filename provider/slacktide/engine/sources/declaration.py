@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, Final
 
 from slacktide.common.names import check_name, is_name
@@ -228,7 +229,9 @@ def _text(argument: str) -> Callable[[Any], str]:
 
 def _place(argument: str) -> Callable[[Any], str]:
     def check(value: Any) -> str:
-        return parse_address(_text(argument)(str(value) if value else value)).spelling
+        return parse_address(
+            _text(argument)(str(value) if isinstance(value, PathLike) else value)
+        ).spelling
 
     return check
 
