@@ -153,6 +153,14 @@ def check_arguments(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidSettingError(
             f"quarantine is for csv and json, not for {text_format}", hint="leave it out"
         )
+    options = {key.lower(): str(value).lower() for key, value in checked.get("options", {}).items()}
+    is_document = text_format == "json" and options.get("multiline") == "true"
+    if "quarantine" in checked and is_document:
+        raise InvalidSettingError(
+            "quarantine is for json of one row in a line: in a document of many, Spark does not tell "
+            "which row does not fit",
+            hint="leave out multiLine, or the quarantine",
+        )
     return checked
 
 

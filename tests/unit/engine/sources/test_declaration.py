@@ -212,6 +212,12 @@ CSV = {"format": "csv", "schema": "id INT"}
         ("files", {"max_backlog": "2 chickens"}, "max_backlog is '2 chickens'"),
         ("files", {"max_backlog": True}, "max_backlog is True"),
         ("files", {"quarantine": "/x"}, "quarantine is for csv and json"),
+        (
+            "files",
+            CSV | {"format": "json", "quarantine": "/x", "options": {"multiLine": True}},
+            "quarantine is for json of one row",
+        ),
+        ("files", CSV | {"quarantine": 5}, "quarantine is 5, which is not a text"),
         ("change-feed", {"schema": "_change_type STRING"}, "no column of the relation"),
         ("change-feed", {"schema": "id INT, _change_type INT"}, "_change_type the type INT"),
         ("change-feed", CSV | {"schema": "_change_type STRING, id INT"}, "not the last column"),
