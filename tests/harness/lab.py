@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +13,8 @@ import pyarrow.parquet as pq
 
 from slacktide.engine.reports import Report
 from slacktide.engine.workspace import Workspace
+from slacktide.store import update as u
+from slacktide.store.store import Store
 from tests.harness.objects import TickingClock
 
 if TYPE_CHECKING:
@@ -37,6 +40,15 @@ def canonical(value: Any) -> Any:
 def bag(rows: Iterable[Any]) -> Counter:
     """Rows, counted."""
     return Counter(tuple(canonical(value) for value in row) for row in rows)
+
+
+def as_if_written(store: Store, chain: str, size: int) -> None:
+    """Have the log say that the first file of an answer has a length: only its rows are wrong then."""
+    found = store.world().chains[chain]
+    assert found.base is not None
+    first, *others = found.base.files
+    files = (replace(first, size=size), *others)
+    store.commit([u.SetChain(replace(found, base=replace(found.base, files=files)))])
 
 
 class Lab:

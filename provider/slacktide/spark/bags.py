@@ -39,10 +39,13 @@ def image_sql(column: str, data_type: DataType) -> str:
 
 
 def nearly_sql(column: str, data_type: DataType) -> str:
-    """An expression that is equal for identical values, and for most doubles that differ by 1e-10."""
+    """An expression that is equal for identical values, and for most doubles that differ by 1e-10.
+
+    The sign of a zero stays.
+    """
     if not is_floating(data_type):
         return image_sql(column, data_type)
-    return f"format_string('%.10e', CAST({column} AS DOUBLE) + 0D)"
+    return f"format_string('%.10e', CAST({column} AS DOUBLE))"
 
 
 def consolidate_sql(table: str, columns: Typed, image_of: Image = image_sql) -> str:

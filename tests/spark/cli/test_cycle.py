@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -14,6 +13,7 @@ import pytest
 
 from slacktide import store as s
 from slacktide.common.clock import system_clock
+from tests.harness.lab import as_if_written
 from tests.spark.cli.conftest import land
 from tests.unit.cli.conftest import Program
 
@@ -193,15 +193,6 @@ def test_a_view_that_fails_while_others_go_on(shop: Program, landing: Path) -> N
     assert "bad" in shop("history").out
 
 
-def as_if_written(root: Path, size: int) -> None:
-    """Have the log say that the answer's one file has this length: what is wrong is its rows alone."""
-    store = s.Store.open(str(root), clock=system_clock)
-    chain = store.world().chains["views/v"]
-    assert chain.base is not None
-    files = (replace(chain.base.files[0], size=size),)
-    store.commit([s.SetChain(replace(chain, base=replace(chain.base, files=files)))])
-
-
 def test_verify_finds_a_row_that_is_wrong(shop: Program) -> None:
     shop("view", "add", "v", "--sql", "SELECT id, customer FROM orders")
     shop("refresh")
@@ -210,7 +201,7 @@ def test_verify_finds_a_row_that_is_wrong(shop: Program) -> None:
     names = pc.replace_substring(table["c1"], "bob", "eve")
     pq.write_table(table.set_column(1, "c1", names), path)
     path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
-    as_if_written(shop.root, path.stat().st_size)
+    as_if_written(s.Store.open(str(shop.root), clock=system_clock), "views/v", path.stat().st_size)
     ran = shop("verify")
     assert ran.code == 1
     assert "extra 1 of id=2, customer=eve" in ran.out

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.harness.lab import Lab
+from tests.harness.lab import Lab, as_if_written
 
 pytestmark = pytest.mark.spark
 
@@ -23,6 +23,7 @@ def rewrite(lab: Lab, view: str, change) -> None:
     rows = table.to_pylist()
     change(rows)
     pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
+    as_if_written(lab.ws._store, f"views/{view}", path.stat().st_size)
 
 
 def test_a_corrupted_row_is_found_and_named(lab: Lab) -> None:
