@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from slacktide.algebra.nested import fields, is_array, is_map, is_struct, part_types
 from slacktide.algebra.types import decimal_of
-from slacktide.program.reference.nested import fields, is_array, is_map, is_struct, part_types
 
 _SIMPLE: dict[str, pa.DataType] = {
     "INT": pa.int32(),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from slacktide.algebra.types import storable
+from slacktide.algebra.nested import storable
 from slacktide.engine.places import check_apart, sink_path
 from slacktide.errors import InvalidSettingError
 from slacktide.store.address import parse_address

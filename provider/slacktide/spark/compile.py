@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from slacktide.algebra.equalities import take_apart
+from slacktide.algebra.nested import nullable, storable
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Assignment, Column, Reference, Scalar
 from slacktide.algebra.sql import (
@@ -21,7 +22,7 @@ from slacktide.algebra.sql import (
     relation_sql,
     scalar_sql,
 )
-from slacktide.algebra.types import DataType, nullable, storable
+from slacktide.algebra.types import DataType
 from slacktide.common.node import Node
 from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from slacktide.algebra.types import is_told_apart, storable
+from slacktide.algebra.nested import storable
+from slacktide.algebra.types import is_told_apart
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,7 @@ from slacktide.algebra.types import is_told_apart, storable
         ),
         ("STRUCT<a: STRING COLLATE UNICODE_CI, b: INTERVAL DAY TO SECOND>", None),
         ("STRUCT<>", None),
+        ("STRUCT<`a\\`: INT, `b: ``c`: INT>", None),
     ],
 )
 def test_files_have_no_two_fields_of_one_name(given: str, stored: str | None) -> None:

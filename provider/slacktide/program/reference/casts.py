@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from slacktide.algebra.nested import is_array, is_nested, part_types
 from slacktide.algebra.types import DataType, decimal_of, is_floating, is_integral
 from slacktide.errors import DataError, InvariantError
-from slacktide.program.reference.nested import is_array, is_nested, part_types
 from slacktide.program.reference.numbers import EXACT, fit
 
 Convert = Callable[[Any, DataType], Any]

@@ -8,10 +8,10 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
+from slacktide.algebra.nested import part_types, split_top
 from slacktide.algebra.types import DataType
 from slacktide.errors import InvariantError
 from slacktide.program.reference.casts import cast_value, parse_date, parse_timestamp
-from slacktide.program.reference.nested import part_types, split_top
 from slacktide.program.reference.numbers import fit
 
 _NUMBER = re.compile(r"(-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(BD|[YSLDF])?")

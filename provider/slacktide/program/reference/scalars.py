@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from slacktide.algebra.nested import fields, is_array, part_types
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import (
     Call,
@@ -26,7 +27,6 @@ from slacktide.program.reference.casts import cast_from, cast_value, try_cast_va
 from slacktide.program.reference.functions import STRICT
 from slacktide.program.reference.lambdas import HIGHER
 from slacktide.program.reference.literals import literal_value
-from slacktide.program.reference.nested import fields, is_array, part_types
 from slacktide.program.reference.ordering import Row
 
 Evaluated = specials.Evaluated
