@@ -124,13 +124,17 @@ def _ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
     for record in records:
         for name in reads(record):
             readers.setdefault(name, []).append(record)
-    return {name: _end(world, s, readers.get(name, [])) for name, s in world.sources.items()}
+    taken = _taken_in(world)
+    return {
+        name: _end(source, readers.get(name, []), taken.get(name, 0))
+        for name, source in world.sources.items()
+    }
 
 
-def _end(world: World, source: Source, readers: Sequence[ViewRecord]) -> int:
-    """How far a run takes in a source that these of its views read."""
+def _end(source: Source, readers: Sequence[ViewRecord], taken: int) -> int:
+    """How far a run takes in a source that these of its views read, where anything has taken it in so far."""
     reached = [one.reached[source.name] for one in readers if source.name in one.reached]
-    foremost = max(reached) if reached else _taken_in(world, source.name)
+    foremost = max(reached, default=taken)
     if source.held:
         return foremost
     # A view without an answer is made from all rows, however far it lags, and holds no other back.
@@ -138,14 +142,17 @@ def _end(world: World, source: Source, readers: Sequence[ViewRecord]) -> int:
     return max(foremost, _limited(source, min(lags, default=foremost)))
 
 
-def _taken_in(world: World, source: str) -> int:
-    """How far anything has taken in a source.
+def _taken_in(world: World) -> dict[str, int]:
+    """How far anything has taken in each source.
 
     States that others keep do not go back, and files that a mirror holds may be gone.
     """
     kept = (c.versions for c in world.chains.values() if c.id.startswith(("states/", "sources/")))
-    vectors = [*kept, *(view.reached for view in world.views.values())]
-    return max(((vector or {}).get(source, 0) for vector in vectors), default=0)
+    found: dict[str, int] = {}
+    for vector in (*kept, *(view.reached for view in world.views.values())):
+        for source, version in (vector or {}).items():
+            found[source] = max(version, found.get(source, version))
+    return found
 
 
 def _limited(source: Source, start: int) -> int:

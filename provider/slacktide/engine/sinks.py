@@ -73,9 +73,10 @@ class Sinks:
             answer already are left out.
         """
         done: dict[str, dict[str, Any]] = {}
-        for name, path in self.paths().items():
+        world = self._store.world()
+        for name, path in sinks_of(world).items():
             try:
-                if self._publish(spark, name, path):
+                if self._publish(spark, world, name, path):
                     done[name] = {"path": path, "error": None}
             except SlacktideError as error:
                 told = type(error)(
@@ -86,13 +87,12 @@ class Sinks:
                 done[name] = {"path": path, "error": told.to_dict()}
         return done
 
-    def _publish(self, spark: SparkSession, name: str, path: str) -> bool:
+    def _publish(self, spark: SparkSession, world: World, name: str, path: str) -> bool:
         from slacktide.engine.reading import read_answer
         from slacktide.spark.publishing import TIMESTAMPS, write_answer
         from slacktide.spark.working import working_session
 
         publication = self._open(path)
-        world = self._store.world()
         number = _answer(world, name)
         if number is None or not _is_behind(publication.newest(self._store.identity), number):
             return False

@@ -27,6 +27,7 @@ from slacktide.program.origin import is_row_by_row
 from slacktide.spark.compile import keys_sql, step_sql
 from slacktide.spark.failures import is_overflow, translated
 from slacktide.spark.functions import called, register_functions
+from slacktide.spark.landed import misfits_sql
 from slacktide.spark.metrics import Meter
 from slacktide.spark.misfits import Misfits
 from slacktide.spark.overflow import groups_text, overflowing_sql
@@ -113,9 +114,8 @@ class Executor:
     def misfits(self, source: str, after: int, until: int) -> Misfits | None:
         """The rows of some versions that do not fit the schema; None where no file came."""
         shelf = self._shelves.of({})
-        tables = Tables(shelf, self._store, self._world, start={}, end={}, saved={})
-        table = tables.misfits(source, after, until)
-        return None if table is None else Misfits(shelf.session, source, table)
+        sql = misfits_sql(shelf, self._world.sources[source], after, until)
+        return None if sql is None else Misfits(shelf.session, source, shelf.define(sql))
 
 
 class _TaskRun:

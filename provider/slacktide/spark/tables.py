@@ -203,14 +203,6 @@ class Tables:
             else self._shelf.define(sql)
         )
 
-    def misfits(self, source: str, after: int, until: int) -> str | None:
-        """A table of the rows of a source with a quarantine that do not fit its schema.
-
-        Its columns are the file and the row as it stands there; None where no file came.
-        """
-        sql = landed.misfits_sql(self._shelf, self._source(source), after, until)
-        return None if sql is None else self._shelf.define(sql)
-
 
 def _by_position(schema: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     return [(f"c{i}", column["type"]) for i, column in enumerate(schema)]
