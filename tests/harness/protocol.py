@@ -28,7 +28,8 @@ from slacktide.errors import CommitConflictError, StorageError
 from slacktide.store.checkpoint import Checkpoints
 from slacktide.store.entry import decode_entry
 from slacktide.store.garbage import GRACE, collect
-from slacktide.store.naming import FOLDERS, named, segments, with_merged
+from slacktide.store.layout import FOLDERS
+from slacktide.store.naming import named, segments, with_merged
 from tests.harness.objects import FaultyObjects, Killed, SetClock, StampedObjects, arrival, lost
 
 STATE, ANSWER, CHANGES = "states/s", "views/v", "changes/v"

@@ -38,7 +38,7 @@ from slacktide.spark.small import MOST_ROWS
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import FormerAnswer, Outcome, Query, Task
 from slacktide.spark.writing import Writer
-from slacktide.store.naming import directory_of
+from slacktide.store.layout import directory_of
 from slacktide.store.record import FunctionRecord, Segment
 
 if TYPE_CHECKING:

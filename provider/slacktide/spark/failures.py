@@ -20,7 +20,7 @@ from slacktide.errors import (
 )
 from slacktide.spark.python_failures import of_python
 from slacktide.spark.reaching import store_failure
-from slacktide.store.naming import chain_in
+from slacktide.store.layout import chain_in
 from slacktide.store.objects import MAKE_ROOM, is_disk_full
 from slacktide.store.record import FunctionRecord
 

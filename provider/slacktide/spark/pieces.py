@@ -14,7 +14,7 @@ from slacktide.spark.compile import stored_type
 from slacktide.spark.landed import FILE, literal_path
 from slacktide.spark.shelf import Shelf
 from slacktide.spark.stored import stored_frame
-from slacktide.store.naming import ATTEMPT, attempt_of
+from slacktide.store.layout import ATTEMPT, attempt_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from slacktide.errors import DamagedFileError
-from slacktide.store.naming import from_attempt
+from slacktide.store.layout import from_attempt
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -24,7 +24,8 @@ from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.address import parse_address
 from slacktide.store.fold import KEPT_REPORTS
-from slacktide.store.naming import FOLDERS, is_below_attempt, named
+from slacktide.store.layout import FOLDERS, is_below_attempt
+from slacktide.store.naming import named
 from slacktide.store.objects import ObjectMeta
 from slacktide.store.record import Chain, FormerText, Segment, ViewRecord
 from slacktide.store.world import World

@@ -1,55 +1,16 @@
-"""The pieces of chains: where their files lie, and which the log names, now or at an earlier entry.
-
-A file of a piece is ``<chain>/<attempt>/<piece>/part-…``. The chain's id has two parts, of which the
-first is one of `FOLDERS`; the attempt is that of the run that wrote the piece.
-"""
+"""The pieces of chains, and which files the log names, now or at an earlier entry."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Final
 
 from slacktide.store.fold import fold
 from slacktide.store.log import Log
 from slacktide.store.record import Chain, Segment
 from slacktide.store.update import ExtendChain, SetChain, Update
 from slacktide.store.world import World
-
-FOLDERS: Final = ("states", "sources", "views", "changes")
-ATTEMPT: Final = (
-    -3
-)  # the place of the attempt among the parts of a file's path, however long that is
-_BELOW_ATTEMPT: Final = 4
-_FILE: Final = re.compile(rf"/((?:{'|'.join(FOLDERS)})/\w+(?:@\d+)?)/[0-9a-f]{{32}}/\w+/part-")
-
-
-def directory_of(chain: str, attempt: str, piece: str) -> str:
-    """Where an attempt writes a piece of a chain."""
-    return f"{chain}/{attempt}/{piece}"
-
-
-def attempt_of(path: str) -> str:
-    """The attempt that wrote a file of a piece."""
-    return path.split("/")[ATTEMPT]
-
-
-def from_attempt(path: str) -> str:
-    """A path of a file of a piece from its attempt on, which tells it from all others however it is spelled."""
-    return "/".join(path.split("/")[ATTEMPT:])
-
-
-def chain_in(text: str) -> str | None:
-    """The chain to which a file belongs that a text names by its address; None where it names none."""
-    found = _FILE.search(text)
-    return None if found is None else found[1]
-
-
-def is_below_attempt(path: str) -> bool:
-    """Whether an object lies where only attempts write, be it a file of a piece or what is beside it."""
-    return path.count("/") + 1 >= _BELOW_ATTEMPT
 
 
 def segments(chain: Chain) -> Iterator[Segment]:

@@ -24,6 +24,7 @@ from slacktide.errors import (
     WorkspaceMissingError,
 )
 from slacktide.store.address import Address, check_relative
+from slacktide.store.layout import DEPTH
 from slacktide.store.reach import reach
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 Tag = Mapping[str, str]
 _REMOTE_READERS: Final = 16
-_ATTEMPT: Final = 3
-"""How deep the directory of an attempt lies: ``views/<name>/<attempt>``."""
 _T = TypeVar("_T")
 MAKE_ROOM: Final = (
     "make room there, then repeat the call: nothing is committed and the last answers stay; "
@@ -176,7 +175,7 @@ class ObjectStore:
     def _tidy(self, key: str) -> None:
         """Remove the directories of an attempt that are empty now; object stores have none."""
         *parents, _ = key.split("/")
-        while len(parents) >= _ATTEMPT:
+        while len(parents) >= DEPTH:
             try:
                 Path(self._address.path, *parents).rmdir()
             except OSError:  # there is more in it, or another process was faster

@@ -20,7 +20,7 @@ from slacktide.engine.workspace import Workspace
 from slacktide.errors import StorageError
 from slacktide.store.checkpoint import Checkpoints
 from slacktide.store.garbage import GRACE
-from slacktide.store.naming import FOLDERS
+from slacktide.store.layout import FOLDERS
 from tests.harness.objects import (
     FaultyObjects,
     Killed,

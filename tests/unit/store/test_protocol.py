@@ -13,7 +13,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from slacktide import store as s
 from slacktide.common.clock import parse_instant
 from slacktide.store.garbage import GRACE
-from slacktide.store.naming import FOLDERS, named
+from slacktide.store.layout import FOLDERS
+from slacktide.store.naming import named
 from tests.harness.protocol import Attempt, Protocol, requirements
 
 TestProtocol = Protocol.TestCase

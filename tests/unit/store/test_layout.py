@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slacktide.store.naming import (
+from slacktide.store.layout import (
     ATTEMPT,
     FOLDERS,
     attempt_of,
