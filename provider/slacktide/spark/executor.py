@@ -202,8 +202,8 @@ class _TaskRun:
     def _write(
         self, operator: Operator, chain: str, *, is_base: bool, order: tuple[int, ...] = ()
     ) -> Segment:
-        changed = self._tables.rows_changed()
-        few = not is_base and changed is not None and changed <= MOST_ROWS
+        expected = self._tables.rows_expected(chain)
+        few = not is_base and expected is not None and expected <= MOST_ROWS
         return self._written_as(
             "base" if is_base else "segment", operator, chain, few=few, order=order
         )

@@ -20,7 +20,7 @@ from slacktide.program.operator import Operator
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MOST_READ = 1_000_000
+MOST_READ = 500_000
 _SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.sql.adaptive.enabled": "false",

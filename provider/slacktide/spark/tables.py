@@ -140,10 +140,26 @@ class Tables:
 
     def rows_changed(self) -> int | None:
         """The rows of all changes in this run; None where they are not known."""
+        return self._changed(self._start, self._end)
+
+    def rows_expected(self, chain: str) -> int | None:
+        """How many rows this run adds to a chain if changes lead to as many as in the run before.
+
+        None where the changes are not known. A chain that has had no such run gets a row for each.
+        """
+        changed = self.rows_changed()
+        pieces = self._segments(chain)
+        if not changed or len(pieces) < 2:
+            return changed
+        before, newest = pieces[-2:]
+        then = self._changed(before.versions, newest.versions)
+        return changed if not then else min(changed, changed * newest.rows // then)
+
+    def _changed(self, start: Mapping[str, int], end: Mapping[str, int]) -> int | None:
         total = Totals()
-        for source, end in self._end.items():
+        for source, version in end.items():
             arrivals = self._source(source).arrivals
-            total = total.plus(arrivals.totals(self._start.get(source, 0), end))
+            total = total.plus(arrivals.totals(start.get(source, 0), version))
         return total.rows
 
     def fewest_read(self, operator: Operator) -> int:

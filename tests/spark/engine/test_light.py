@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slacktide.spark import light
+from slacktide.spark import executor, light
 from slacktide.spark.temporary import name_rows
+from slacktide.store.naming import segments
 from tests.harness.lab import Lab
 
 if TYPE_CHECKING:
@@ -40,6 +41,24 @@ def test_few_rows_take_fewer_jobs(spark: SparkSession, tmp_path, monkeypatch) ->
     monkeypatch.setattr(light, "MOST_READ", -1)
     many = jobs_of_a_refresh(Lab(spark, tmp_path / "many"))
     assert few < many
+
+
+def test_what_the_last_run_wrote_tells_whether_rows_are_few(lab: Lab, monkeypatch) -> None:
+    monkeypatch.setattr(executor, "MOST_ROWS", 10)
+    lab.source("t", "k INT, v INT", *((i % 2, i) for i in range(8)))
+    lab.view("counted", "SELECT k, count(*) AS n FROM t GROUP BY k", counted, "t")
+    lab.step()
+    for run in range(2):
+        lab.land("t", insert=[(i % 2, i) for i in range(20)])
+        lab.step(counted="incremental")
+        written = segments(lab.ws._store.world().chains["views/counted"])
+        name = [*written][-1].files[0].path.rsplit("/", 1)[1]
+        assert (name == "part-00000.zstd.parquet") is bool(run), "20 changes led to 4 rows"
+
+
+def counted(rows):
+    keys = [k for k, _ in rows]
+    return [(k, keys.count(k)) for k in {*keys}]
 
 
 def test_rows_have_the_name_that_was_given_last(spark: SparkSession) -> None:
