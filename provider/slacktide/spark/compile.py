@@ -147,7 +147,7 @@ class _Compiler:
         """
         pairs = [pair for pair in pairs if _is_ranged(pair)]
         sources = origins_of(small, [pair.other for pair in pairs]) if pairs else None
-        if sources is None or is_small(big) or self._leaves.rows_behind(big) < LARGE_ROWS:
+        if sources is None or is_small(big) or self._leaves.fewest_read(big) < LARGE_ROWS:
             return self.names[big]
         ways = []
         for source in sources:

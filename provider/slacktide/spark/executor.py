@@ -28,6 +28,7 @@ from slacktide.spark.compile import keys_sql, step_sql
 from slacktide.spark.failures import is_overflow, translated
 from slacktide.spark.functions import called, register_functions
 from slacktide.spark.landed import misfits_sql
+from slacktide.spark.light import is_light
 from slacktide.spark.metrics import Meter
 from slacktide.spark.misfits import Misfits
 from slacktide.spark.overflow import groups_text, overflowing_sql
@@ -124,6 +125,7 @@ class _TaskRun:
         self._task = task
         self._shelf = executor._shelves.of(task.query.conf if task.query else {})
         self._session = self._shelf.session
+        self._calls = bool(task.query and executor._called(task.query))
         self._writer = Writer(self._shelf, executor._store, executor._meter)
         self._outcome = Outcome()
         self._keys: dict[tuple[Operator, tuple[Scalar, ...]], list[KeyRanges] | None] = {}
@@ -200,8 +202,8 @@ class _TaskRun:
     def _write(
         self, operator: Operator, chain: str, *, is_base: bool, order: tuple[int, ...] = ()
     ) -> Segment:
-        changed = self._tables.rows_changed()
-        few = not is_base and changed is not None and changed <= MOST_ROWS
+        expected = self._tables.rows_expected(chain)
+        few = not is_base and expected is not None and expected <= MOST_ROWS
         return self._written_as(
             "base" if is_base else "segment", operator, chain, few=few, order=order
         )
@@ -211,7 +213,12 @@ class _TaskRun:
     ) -> Segment:
         relative = directory_of(chain, self._executor._attempt, folder)
         written = self._writer.write(
-            operator, lambda: step_sql(operator, self), relative, few=few, order=order
+            operator,
+            lambda: step_sql(operator, self),
+            relative,
+            few=few,
+            is_light=self._is_light(operator),
+            order=order,
         )
         self._outcome.cost.add(written.cost)
         return Segment(
@@ -225,9 +232,14 @@ class _TaskRun:
     def _scope(self, chain: str) -> tuple[str, ...]:
         return self._task.scopes.get(chain, tuple(self._task.end))
 
-    def rows_behind(self, operator: Operator) -> int:
-        """Leaf: how many rows of snapshots and of what is stored an operator reads, at least."""
-        return self._tables.rows_behind(operator)
+    def _is_light(self, operator: Operator) -> bool:
+        if self._calls:  # a function of a user may be slow, and wants all workers
+            return False
+        return is_light(operator, self._tables.most_read(operator))
+
+    def fewest_read(self, operator: Operator) -> int:
+        """Leaf: how many rows an operator reads, at least."""
+        return self._tables.fewest_read(operator)
 
     def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
         """Leaf: the ranges in which keys of a small operator lie; None where they are too many."""
@@ -236,7 +248,8 @@ class _TaskRun:
             changed = self._tables.rows_changed()
             few = changed is not None and changed <= MOST_KEYS and is_row_by_row(operator)
             most = None if few else MOST_KEYS + 1
-            table = self._session.sql(keys_sql(operator, keys, self, most)).toArrow()
+            sql = keys_sql(operator, keys, self, most)
+            table = self._shelf.query(sql, is_light=self._is_light(operator)).toArrow()
             if table.num_rows <= MOST_KEYS:
                 self._keys[known] = [cut(column) for column in table.columns]
             else:

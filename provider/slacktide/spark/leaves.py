@@ -20,8 +20,8 @@ class Leaves(Protocol):
     def snapshot(self, source: str, moment: Moment) -> str:
         """The same, as of a moment."""
 
-    def rows_behind(self, operator: Operator) -> int:
-        """How many rows of snapshots and of what is stored an operator reads, at least."""
+    def fewest_read(self, operator: Operator) -> int:
+        """How many rows an operator reads, at least."""
 
     def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
         """The ranges in which keys of a small operator lie; None where they are too many."""

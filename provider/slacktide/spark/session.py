@@ -27,14 +27,18 @@ USUAL_PLACES: Final = (
     "~/.jdks",
 )
 # For many small queries in one Java: broadcasts are humongous to the default collector, which then
-# marks the whole heap without end; and what the pages of Spark's UI would show fills the heap.
+# marks the whole heap without end; each broadcast starts with a block, each grouping, join and sort with
+# a page, of megabytes that are cleared and mostly stay empty; and what the pages of Spark's UI would
+# show fills the heap.
 FRUGAL: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "spark.broadcast.blockSize": "128k",
+        "spark.buffer.pageSize": "1m",
         "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC",
-        "spark.sql.ui.retainedExecutions": "500",
-        "spark.ui.retainedJobs": "400",
-        "spark.ui.retainedStages": "400",
-        "spark.ui.retainedTasks": "4000",
+        "spark.sql.ui.retainedExecutions": "100",
+        "spark.ui.retainedJobs": "200",
+        "spark.ui.retainedStages": "200",
+        "spark.ui.retainedTasks": "2000",
     }
 )
 _VERSION = re.compile(r'version "(\d+)')

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from slacktide.spark.light import light_session
+from slacktide.spark.temporary import in_session, name_rows
 from slacktide.spark.working import working_session
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ class Shelf:
     def __init__(self, session: SparkSession) -> None:
         self.session = session
         self.labels: dict[str, str] = {}
+        self._light: SparkSession | None = None
         self._made: dict[Hashable, str] = {}
         # Sources and views of the user are given their names beside ours.
         self._prefix = f"slacktide_{token_hex(8)}_"
@@ -49,16 +52,29 @@ class Shelf:
         """Name the rows of a frame."""
         self._count += 1
         name = f"{self._prefix}{self._count}"
-        frame.createOrReplaceTempView(name)
+        name_rows(frame, name)
         return name
 
     def adopt(self, frame: DataFrame) -> str:
         """Name the rows of a frame of another session."""
-        return self.register(_in_session(frame, self.session))
+        return self.register(in_session(frame, self.session))
 
     def lend(self, sql: str, session: SparkSession) -> DataFrame:
         """What a query over the tables gives, as a frame of another session."""
-        return _in_session(self.session.sql(sql), session)
+        return in_session(self.session.sql(sql), session)
+
+    def query(self, sql: str, *, is_light: bool) -> DataFrame:
+        """What a query over the tables gives.
+
+        Args:
+            sql: the query.
+            is_light: as `slacktide.spark.light` says.
+        """
+        if not is_light:
+            return self.session.sql(sql)
+        if self._light is None:
+            self._light = light_session(self.session)
+        return self.lend(sql, self._light)
 
     def nothing(self, columns: Sequence[tuple[str, str]]) -> str:
         """A table without rows, of columns with these names and types."""
@@ -78,15 +94,6 @@ class Shelf:
     def alias(self, name: str, table: str) -> None:
         """Give a table the name under which the text of a view reads it."""
         self.session.table(table).createOrReplaceTempView(name)
-
-
-def _in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
-    from pyspark.sql import DataFrame
-
-    jvm: Any = session._jvm
-    dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
-    plan = frame._jdf.queryExecution().analyzed()
-    return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)
 
 
 class Shelves:

@@ -15,7 +15,8 @@ from slacktide.algebra.relation import Columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import SparkSession
+
+    from slacktide.spark.shelf import Shelf
 
 MOST_ROWS = 20_000
 _SPARK_ONLY = re.compile(r"\b(INTERVAL|VARIANT|VOID|TIME|GEOMETRY|GEOGRAPHY|MAP)\b")
@@ -26,9 +27,10 @@ def can_leave(columns: Columns) -> bool:
     return not any(_SPARK_ONLY.search(column.type) for column in columns)
 
 
-def taken(session: SparkSession, sql: str) -> pa.Table | None:
+def taken(shelf: Shelf, sql: str, *, is_light: bool) -> pa.Table | None:
     """The rows of a query, or None where they are more than the driver takes."""
-    table = session.sql(f"SELECT * FROM (\n{sql}\n) LIMIT {MOST_ROWS + 1}").toArrow()
+    limited = f"SELECT * FROM (\n{sql}\n) LIMIT {MOST_ROWS + 1}"
+    table = shelf.query(limited, is_light=is_light).toArrow()
     return table if table.num_rows <= MOST_ROWS else None
 
 

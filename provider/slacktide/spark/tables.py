@@ -6,14 +6,23 @@ chain's table has columns ``c0``, ``c1``, … by position, and ``__m`` where it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.sql import quoted
 from slacktide.common.tree import of_type
-from slacktide.program.operator import Moment, Operator, ReadBag, ReadSnapshot, ReadState
+from slacktide.program.operator import (
+    Moment,
+    Operator,
+    ReadBag,
+    ReadChanges,
+    ReadSaved,
+    ReadSegments,
+    ReadSnapshot,
+    ReadState,
+)
 from slacktide.spark import landed
 from slacktide.spark.bags import current_rows_sql, rows_sql
 from slacktide.spark.mirrors import Mirrored, mirror_chains, mirrored, signed_rows_sql
@@ -131,22 +140,63 @@ class Tables:
 
     def rows_changed(self) -> int | None:
         """The rows of all changes in this run; None where they are not known."""
+        return self._changed(self._start, self._end)
+
+    def rows_expected(self, chain: str) -> int | None:
+        """How many rows this run adds to a chain if changes lead to as many as in the run before.
+
+        None where the changes are not known. A chain that has had no such run gets a row for each.
+        """
+        changed = self.rows_changed()
+        pieces = self._segments(chain)
+        if not changed or len(pieces) < 2:
+            return changed
+        before, newest = pieces[-2:]
+        then = self._changed(before.versions, newest.versions)
+        return changed if not then else min(changed, changed * newest.rows // then)
+
+    def _changed(self, start: Mapping[str, int], end: Mapping[str, int]) -> int | None:
         total = Totals()
-        for source, end in self._end.items():
+        for source, version in end.items():
             arrivals = self._source(source).arrivals
-            total = total.plus(arrivals.totals(self._start.get(source, 0), end))
+            total = total.plus(arrivals.totals(start.get(source, 0), version))
         return total.rows
 
-    def rows_behind(self, operator: Operator) -> int:
-        """The rows of the snapshots, states and bags that an operator reads, as far as known."""
+    def fewest_read(self, operator: Operator) -> int:
+        """How many rows of sources and of what is stored an operator reads, as far as known."""
+        return sum(rows or 0 for rows in self._reads(operator))
+
+    def most_read(self, operator: Operator) -> int | None:
+        """How many rows it reads; None where that is not known."""
         total = 0
-        for read in of_type(operator, ReadSnapshot):
-            total += self._source(read.source).rows_at(self._end[read.source]) or 0
-        chains = {read.chain for read in of_type(operator, ReadBag)}
-        chains |= {read.chain for read in of_type(operator, ReadState)}
-        for chain in chains:
-            total += sum(segment.rows for segment in self._segments(chain))
+        for rows in self._reads(operator):
+            if rows is None:
+                return None
+            total += rows
         return total
+
+    def _reads(self, operator: Operator) -> Iterator[int | None]:
+        """The rows of each table that an operator reads; None where they were not counted."""
+        for changes in of_type(operator, ReadChanges):
+            source = self._source(changes.source)
+            since = self._start.get(changes.source, 0)
+            yield source.arrivals.totals(since, self._end[changes.source]).rows
+        for read in of_type(operator, ReadSnapshot):
+            yield self._rows_behind(read.source, self._version(read.source, read.moment))
+        chains = [read.chain for read in of_type(operator, ReadBag)]
+        chains += [read.chain for read in of_type(operator, ReadState)]
+        chains += [read.chain for read in of_type(operator, ReadSegments)]
+        for chain in chains:
+            yield self.rows_of(chain, 0)
+        for saved in of_type(operator, ReadSaved):
+            yield self._saved[saved.chain].rows
+
+    def _rows_behind(self, source: str, version: int) -> int | None:
+        """The rows of the pieces and files that tell what a source was as of a version."""
+        mirror = self._mirror(source, version)
+        since = self._source(source).arrivals.totals(mirror.version, version).rows
+        pieces = mirror.segments if mirror.base is None else (mirror.base, *mirror.segments)
+        return None if since is None else since + sum(piece.rows for piece in pieces)
 
     def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of a chain as it was at the start of the run."""

@@ -53,6 +53,7 @@ class Writer:
         relative: str,
         *,
         few: bool,
+        is_light: bool,
         order: tuple[int, ...],
     ) -> Written:
         """Write the rows of an operator.
@@ -62,6 +63,7 @@ class Writer:
             text: makes the SQL of it; what that asks of Spark belongs to the cost.
             relative: the directory, of this attempt alone.
             few: whether the rows are likely few.
+            is_light: whether few rows are read for them.
             order: ids of the columns by which they are sorted.
 
         Raises:
@@ -71,9 +73,9 @@ class Writer:
         with described(self._session, relative):
             sql = text()
             may_leave = few and can_leave(operator.columns)
-            small = taken(self._session, sql) if may_leave else None
+            small = taken(self._shelf, sql, is_light=is_light) if may_leave else None
             if small is None:
-                self._write_by_spark(_laid_out(operator, sql, order), relative)
+                self._write_by_spark(_laid_out(operator, sql, order), relative, is_light=is_light)
         cost = self._meter.cost(before, self._meter.mark(), self._shelf.labels, target=relative)
         if small is None:
             return self._left(relative, cost)
@@ -90,14 +92,9 @@ class Writer:
         self._store.write_bytes(path, data)
         return (StoredFile(path, len(data)),)
 
-    def _write_by_spark(self, sql: str, relative: str) -> None:
-        target = self._store.spark_path(relative)
-        escaped = target.replace("\\", "\\\\").replace("'", "\\'")
-        self._session.sql(
-            f"INSERT OVERWRITE DIRECTORY '{escaped}' USING parquet"
-            " OPTIONS ('compression'='zstd',"
-            f" 'mapreduce.fileoutputcommitter.marksuccessfuljobs'='false')\n{sql}"
-        )
+    def _write_by_spark(self, sql: str, relative: str, *, is_light: bool) -> None:
+        rows = self._shelf.query(sql, is_light=is_light)
+        rows.write.parquet(self._store.spark_path(relative), mode="overwrite", compression="zstd")
 
     def _left(self, relative: str, cost: Cost) -> Written:
         """What a write of Spark has left: its files, and their rows, counted where Spark has not."""

@@ -30,7 +30,6 @@ _TOKENS = re.compile(
     r"|(?<=states/)[0-9a-f]+|(?<=log/)\d+|(?<=plans/)[0-9a-f]+"
     r"|/\.?part-.*"  # names that Spark gives, and what else one call deletes
 )
-_TARGET = re.compile(r"INSERT OVERWRITE DIRECTORY '(?P<target>[^']+)'")
 _ACTIONS = ("collect", "count", "localCheckpoint", "toArrow")
 
 
@@ -116,12 +115,12 @@ def counted(objects: s.Objects) -> FaultyObjects:
 def counting_spark() -> Iterator[None]:
     """Let what processes ask of Spark be steps, too."""
     from pyspark.sql.classic.dataframe import DataFrame
-    from pyspark.sql.session import SparkSession
+    from pyspark.sql.readwriter import DataFrameWriter
 
     with pytest.MonkeyPatch.context() as patch:
         for name in _ACTIONS:
             patch.setattr(DataFrame, name, _action(getattr(DataFrame, name)))
-        patch.setattr(SparkSession, "sql", _statement(SparkSession.sql))
+        patch.setattr(DataFrameWriter, "parquet", _write(DataFrameWriter.parquet))
         yield
 
 
@@ -136,22 +135,22 @@ def _action(call: Callable[..., Any]) -> Callable[..., Any]:
     return acted
 
 
-def _statement(call: Callable[..., Any]) -> Callable[..., Any]:
+def _write(call: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(call)
-    def stated(session: Any, text: str, *arguments: Any, **named: Any) -> Any:
-        process, write = _PROCESS.get(), _TARGET.match(text)
-        if process is None or write is None:
-            return call(session, text, *arguments, **named)
-        target = Path(write["target"].removeprefix("file:").replace("\\'", "'"))
+    def written(writer: Any, path: str, *arguments: Any, **named: Any) -> Any:
+        process = _PROCESS.get()
+        if process is None:
+            return call(writer, path, *arguments, **named)
+        target = Path(path.removeprefix("file:"))
         is_torn = process.reach(f"spark write {'/'.join(target.parts[-4:])}")
         try:
-            return call(session, text, *arguments, **named)
+            return call(writer, path, *arguments, **named)
         finally:  # of a write that fails by itself, too
             if is_torn:
                 _tear(target)
                 process.stop()
 
-    return stated
+    return written
 
 
 def _tear(target: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from slacktide.spark import light
 from slacktide.workloads import tpch
 from tests.campaigns.tpch_views import build, steps
 
@@ -16,6 +18,14 @@ if TYPE_CHECKING:
     from slacktide import Workspace
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def as_large() -> Iterator[None]:
+    """Let all queries run as those of large data do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(light, "MOST_READ", -1)
+        yield
 
 
 @pytest.fixture(scope="module")

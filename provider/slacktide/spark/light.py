@@ -1,0 +1,61 @@
+"""Light queries: those that read so few rows that planning them is dearer than running them.
+
+Each stage of an adaptive plan is planned anew and run as a job of its own, each class that is generated
+is compiled twice, and each task carries its plan along. For few rows a static plan of single partitions,
+interpreted, costs half as much Java, a third where Java is young.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from slacktide.algebra.relation import Generate, Join
+from slacktide.common.node import Node
+from slacktide.common.tree import of_type
+from slacktide.program import operator as o
+from slacktide.program.operator import Operator
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_READ = 500_000
+_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.files.minPartitionNum": "1",
+        "spark.sql.shuffle.partitions": "1",
+    }
+)
+
+
+def is_light(operator: Operator, rows: int | None) -> bool:
+    """Whether little is to be done for an operator.
+
+    Args:
+        operator: of a program.
+        rows: how many it reads; None where that is not known.
+    """
+    return (
+        rows is not None
+        and rows <= MOST_READ
+        and not any(_multiplies(node) for node in of_type(operator, Node))
+    )
+
+
+def _multiplies(node: Node) -> bool:
+    """Whether many rows may come of few, or the text of a user says what is done with them."""
+    if isinstance(node, o.JoinBags | Join):
+        return node.condition is None
+    return isinstance(node, o.Batch | o.GenerateBag | Generate)
+
+
+def light_session(session: SparkSession) -> SparkSession:
+    """Make a session for light queries, in which they mean the same."""
+    light = type(session)(session.sparkContext, session._jsparkSession.cloneSession())
+    for key, value in _SETTINGS.items():
+        light.conf.set(key, value)
+    return light

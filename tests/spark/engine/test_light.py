@@ -1,0 +1,72 @@
+"""Queries of few rows run otherwise than those of many, to the same answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from slacktide.spark import executor, light
+from slacktide.spark.temporary import name_rows
+from slacktide.store.naming import segments
+from tests.harness.lab import Lab
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+JOINED = "SELECT a.k, count(*) AS n, max(b.v) AS top FROM a JOIN b ON a.k = b.k GROUP BY a.k"
+
+
+def jobs_of_a_refresh(lab: Lab) -> int:
+    lab.source("a", "k INT, v INT", *((i % 7, i) for i in range(40)))
+    lab.source("b", "k INT, v INT", *((i % 5, i) for i in range(30)))
+    lab.view("joined", JOINED, joined, "a", "b")
+    lab.step()
+    lab.land("a", insert=[(1, 100), (9, 1)], delete=[(0, 0)])
+    lab.land("b", delete=[(4, 29)], insert=[(9, 9)])
+    return int(lab.step(joined="incremental").views["joined"].actual["jobs"])
+
+
+def joined(a, b):
+    matches = [(k, v) for k, _ in a for other, v in b if k == other]
+    for key in {k for k, _ in matches}:
+        values = [v for k, v in matches if k == key]
+        yield key, len(values), max(values)
+
+
+def test_few_rows_take_fewer_jobs(spark: SparkSession, tmp_path, monkeypatch) -> None:
+    few = jobs_of_a_refresh(Lab(spark, tmp_path / "few"))
+    monkeypatch.setattr(light, "MOST_READ", -1)
+    many = jobs_of_a_refresh(Lab(spark, tmp_path / "many"))
+    assert few < many
+
+
+def test_what_the_last_run_wrote_tells_whether_rows_are_few(lab: Lab, monkeypatch) -> None:
+    monkeypatch.setattr(executor, "MOST_ROWS", 10)
+    lab.source("t", "k INT, v INT", *((i % 2, i) for i in range(8)))
+    lab.view("counted", "SELECT k, count(*) AS n FROM t GROUP BY k", counted, "t")
+    lab.step()
+    for run in range(2):
+        lab.land("t", insert=[(i % 2, i) for i in range(20)])
+        lab.step(counted="incremental")
+        written = segments(lab.ws._store.world().chains["views/counted"])
+        name = [*written][-1].files[0].path.rsplit("/", 1)[1]
+        assert (name == "part-00000.zstd.parquet") is bool(run), "20 changes led to 4 rows"
+
+
+def counted(rows):
+    keys = [k for k, _ in rows]
+    return [(k, keys.count(k)) for k in {*keys}]
+
+
+def test_rows_have_the_name_that_was_given_last(spark: SparkSession) -> None:
+    session = spark.newSession()
+    name_rows(session.sql("SELECT 1 AS x"), "rows_here")
+    assert session.sql("SELECT x FROM rows_here").collect() == [(1,)]
+    name_rows(session.sql("SELECT 2 AS x, 'a' AS y"), "rows_here")
+    assert session.sql("SELECT r.x, y FROM rows_here r").collect() == [(2, "a")]
+    assert not spark.catalog.tableExists("rows_here")
+    session.catalog.dropTempView("rows_here")
+    assert not session.catalog.tableExists("rows_here")

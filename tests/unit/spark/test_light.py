@@ -1,0 +1,35 @@
+"""Which queries are light."""
+
+from __future__ import annotations
+
+import pytest
+
+from slacktide.algebra.scalar import Column, Literal
+from slacktide.program import operator as o
+from slacktide.program.operator import Operator
+from slacktide.spark.light import MOST_READ, is_light
+
+X, Y = Column(1, "x", "INT", True), Column(2, "y", "INT", True)
+CHANGES = o.ReadChanges("t", (X,))
+STATE = o.ReadBag("states/s", (Y,))
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(0, True), (MOST_READ, True), (None, False)])
+def test_rows_that_are_known_to_be_few(rows: int | None, expected: bool) -> None:
+    assert is_light(o.Consolidate(CHANGES), rows) is expected
+    assert not is_light(o.Consolidate(CHANGES), MOST_READ + 1)
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        o.JoinBags(CHANGES, STATE, None),
+        o.Consolidate(o.Batch("v", (X,))),
+    ],
+)
+def test_what_may_make_many_rows_of_few_is_not(operator: Operator) -> None:
+    assert not is_light(operator, 1)
+
+
+def test_joins_with_a_condition_are() -> None:
+    assert is_light(o.JoinBags(CHANGES, STATE, Literal("true", "BOOLEAN", nullable=False)), 1)
