@@ -202,8 +202,8 @@ class _TaskRun:
     def _write(
         self, operator: Operator, chain: str, *, is_base: bool, order: tuple[int, ...] = ()
     ) -> Segment:
-        expected = self._tables.rows_expected(chain)
-        few = not is_base and expected is not None and expected <= MOST_ROWS
+        expected = None if is_base else self._tables.rows_expected(chain)
+        few = expected is not None and expected <= MOST_ROWS
         return self._written_as(
             "base" if is_base else "segment", operator, chain, few=few, order=order
         )
@@ -235,7 +235,7 @@ class _TaskRun:
     def _is_light(self, operator: Operator) -> bool:
         if self._calls:  # a function of a user may be slow, and wants all workers
             return False
-        return is_light(operator, self._tables.most_read(operator))
+        return is_light(operator, *self._tables.most_read(operator))
 
     def fewest_read(self, operator: Operator) -> int:
         """Leaf: how many rows an operator reads, at least."""

@@ -1,8 +1,8 @@
 """Light queries: those that read so few rows that planning them is dearer than running them.
 
 Each stage of an adaptive plan is planned anew and run as a job of its own, each class that is generated
-is compiled twice, and each task carries its plan along. For few rows a static plan of single partitions,
-interpreted, costs half as much Java, a third where Java is young.
+is compiled twice, and each task carries its plan along. For few rows a static plan, interpreted and
+shuffled into one partition, costs half as much Java, a third where Java is young.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from slacktide.algebra.relation import Generate, Join
+from slacktide.algebra.equalities import take_apart
+from slacktide.algebra.relation import Expand, Generate, Join, Range, Rel
+from slacktide.algebra.scalar import Scalar
 from slacktide.common.node import Node
 from slacktide.common.tree import of_type
 from slacktide.program import operator as o
@@ -20,37 +22,52 @@ from slacktide.program.operator import Operator
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MOST_READ = 500_000
+MOST_READ = 500_000  # rows
+MOST_BYTES = 64 * 2**20
 _SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.files.minPartitionNum": "1",
         "spark.sql.shuffle.partitions": "1",
+        # Casts of variants inside of scans have generated code alone.
+        "spark.sql.variant.pushVariantIntoScan": "false",
     }
 )
 
 
-def is_light(operator: Operator, rows: int | None) -> bool:
+def is_light(operator: Operator, rows: int | None, size: int) -> bool:
     """Whether little is to be done for an operator.
 
     Args:
         operator: of a program.
         rows: how many it reads; None where that is not known.
+        size: of the files in which they are, in bytes.
     """
     return (
         rows is not None
         and rows <= MOST_READ
+        and size <= MOST_BYTES
         and not any(_multiplies(node) for node in of_type(operator, Node))
     )
 
 
 def _multiplies(node: Node) -> bool:
     """Whether many rows may come of few, or the text of a user says what is done with them."""
-    if isinstance(node, o.JoinBags | Join):
-        return node.condition is None
-    return isinstance(node, o.Batch | o.GenerateBag | Generate)
+    match node:
+        case o.JoinBags() | o.SemiBags() | Join():
+            return not _meets_by_keys(node.condition, node.left, node.right)
+        case o.Flips():
+            return not _meets_by_keys(node.condition, node.child, node.after)
+        case o.Touched():
+            return not node.keys
+        case _:
+            many = o.Batch | o.ExpandBag | o.GenerateBag | Expand | Generate | Range
+            return isinstance(node, many)
+
+
+def _meets_by_keys(condition: Scalar | None, left: Operator | Rel, right: Operator | Rel) -> bool:
+    return bool(take_apart(condition, left.columns, right.columns).equalities)
 
 
 def light_session(session: SparkSession) -> SparkSession:

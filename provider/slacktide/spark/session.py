@@ -33,7 +33,7 @@ USUAL_PLACES: Final = (
 FRUGAL: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.broadcast.blockSize": "128k",
-        "spark.buffer.pageSize": "1m",
+        "spark.buffer.pageSize": "4m",
         "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC",
         "spark.sql.ui.retainedExecutions": "100",
         "spark.ui.retainedJobs": "200",

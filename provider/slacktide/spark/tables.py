@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from slacktide.store.store import Store
     from slacktide.store.world import World
 
+MOST_GUESSED = 1_000_000  # changes
+
 
 class Tables:
     """The tables of one task in one session.
@@ -145,11 +147,12 @@ class Tables:
     def rows_expected(self, chain: str) -> int | None:
         """How many rows this run adds to a chain if changes lead to as many as in the run before.
 
-        None where the changes are not known. A chain that has had no such run gets a row for each.
+        None where the changes are not known. A row for each change is expected where nothing was
+        written before, and of so many that a wrong guess, which computes them twice, is dear.
         """
         changed = self.rows_changed()
         pieces = self._segments(chain)
-        if not changed or len(pieces) < 2:
+        if not changed or changed > MOST_GUESSED or len(pieces) < 2 or not pieces[-1].rows:
             return changed
         before, newest = pieces[-2:]
         then = self._changed(before.versions, newest.versions)
@@ -164,39 +167,35 @@ class Tables:
 
     def fewest_read(self, operator: Operator) -> int:
         """How many rows of sources and of what is stored an operator reads, as far as known."""
-        return sum(rows or 0 for rows in self._reads(operator))
+        return sum(read.rows or 0 for read in self._reads(operator))
 
-    def most_read(self, operator: Operator) -> int | None:
-        """How many rows it reads; None where that is not known."""
-        total = 0
-        for rows in self._reads(operator):
-            if rows is None:
-                return None
-            total += rows
-        return total
+    def most_read(self, operator: Operator) -> tuple[int | None, int]:
+        """How many rows it reads, None where that is not known, and the bytes of their files."""
+        total = Totals()
+        for read in self._reads(operator):
+            total = total.plus(read)
+        return total.rows, total.bytes
 
-    def _reads(self, operator: Operator) -> Iterator[int | None]:
-        """The rows of each table that an operator reads; None where they were not counted."""
+    def _reads(self, operator: Operator) -> Iterator[Totals]:
+        """What is in each table that an operator reads."""
         for changes in of_type(operator, ReadChanges):
             source = self._source(changes.source)
             since = self._start.get(changes.source, 0)
-            yield source.arrivals.totals(since, self._end[changes.source]).rows
+            yield source.arrivals.totals(since, self._end[changes.source])
         for read in of_type(operator, ReadSnapshot):
-            yield self._rows_behind(read.source, self._version(read.source, read.moment))
-        chains = [read.chain for read in of_type(operator, ReadBag)]
-        chains += [read.chain for read in of_type(operator, ReadState)]
-        chains += [read.chain for read in of_type(operator, ReadSegments)]
+            version = self._version(read.source, read.moment)
+            mirror = self._mirror(read.source, version)
+            yield self._source(read.source).arrivals.totals(mirror.version, version)
+            yield _total(
+                mirror.segments if mirror.base is None else (mirror.base, *mirror.segments)
+            )
+        chains = {read.chain for read in of_type(operator, ReadBag)}
+        chains |= {read.chain for read in of_type(operator, ReadState)}
+        chains |= {read.chain for read in of_type(operator, ReadSegments)}
         for chain in chains:
-            yield self.rows_of(chain, 0)
+            yield _total(self._segments(chain))
         for saved in of_type(operator, ReadSaved):
-            yield self._saved[saved.chain].rows
-
-    def _rows_behind(self, source: str, version: int) -> int | None:
-        """The rows of the pieces and files that tell what a source was as of a version."""
-        mirror = self._mirror(source, version)
-        since = self._source(source).arrivals.totals(mirror.version, version).rows
-        pieces = mirror.segments if mirror.base is None else (mirror.base, *mirror.segments)
-        return None if since is None else since + sum(piece.rows for piece in pieces)
+            yield _total([self._saved[saved.chain]])
 
     def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of a chain as it was at the start of the run."""
@@ -252,6 +251,10 @@ class Tables:
             if sql is None
             else self._shelf.define(sql)
         )
+
+
+def _total(pieces: Sequence[Segment]) -> Totals:
+    return Totals(rows=sum(p.rows for p in pieces), bytes=sum(p.bytes for p in pieces))
 
 
 def _by_position(schema: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

@@ -6,7 +6,9 @@ the work of the query itself, and a run names some hundreds of tables.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+_COMMAND: Final = "org.apache.spark.sql.execution.command.CreateViewCommand"
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +48,11 @@ def _command(frame: DataFrame, name: str) -> Any:
         _module(sql.catalyst.analysis, "LocalTempView"),
     ]
     kind = sql.execution.command.CreateViewCommand
-    given = [kind.__getattr__(f"$lessinit$greater$default${i}")() for i in (11, 12, 13)]
+    (constructor,) = jvm.java.lang.Class.forName(_COMMAND).getConstructors()
+    given = [
+        getattr(kind, f"$lessinit$greater$default${place}")()
+        for place in range(len(told) + 1, constructor.getParameterCount() + 1)
+    ]
     context = _module(sql.catalyst.analysis, "AnalysisContext").get()
     return kind(*told, *given).markAsAnalyzed(context)
 

@@ -93,8 +93,9 @@ class Writer:
         return (StoredFile(path, len(data)),)
 
     def _write_by_spark(self, sql: str, relative: str, *, is_light: bool) -> None:
-        rows = self._shelf.query(sql, is_light=is_light)
-        rows.write.parquet(self._store.spark_path(relative), mode="overwrite", compression="zstd")
+        rows = self._shelf.query(sql, is_light=is_light).write
+        rows.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+        rows.parquet(self._store.spark_path(relative), mode="overwrite", compression="zstd")
 
     def _left(self, relative: str, cost: Cost) -> Written:
         """What a write of Spark has left: its files, and their rows, counted where Spark has not."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from slacktide.algebra.scalar import Column, Literal
+from slacktide.algebra.scalar import Call, Column, reference
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
-from slacktide.spark.light import MOST_READ, is_light
+from slacktide.spark.light import MOST_BYTES, MOST_READ, is_light
 
 X, Y = Column(1, "x", "INT", True), Column(2, "y", "INT", True)
 CHANGES = o.ReadChanges("t", (X,))
@@ -16,20 +16,28 @@ STATE = o.ReadBag("states/s", (Y,))
 
 @pytest.mark.parametrize(("rows", "expected"), [(0, True), (MOST_READ, True), (None, False)])
 def test_rows_that_are_known_to_be_few(rows: int | None, expected: bool) -> None:
-    assert is_light(o.Consolidate(CHANGES), rows) is expected
-    assert not is_light(o.Consolidate(CHANGES), MOST_READ + 1)
+    assert is_light(o.Consolidate(CHANGES), rows, 1000) is expected
+    assert not is_light(o.Consolidate(CHANGES), MOST_READ + 1, 1000)
+    assert not is_light(o.Consolidate(CHANGES), rows, MOST_BYTES + 1)
 
 
 @pytest.mark.parametrize(
     "operator",
     [
         o.JoinBags(CHANGES, STATE, None),
+        o.JoinBags(
+            CHANGES, STATE, Call("<", (reference(X), reference(Y)), "BOOLEAN", nullable=True)
+        ),
+        o.SemiBags(CHANGES, STATE, None, negated=False),
+        o.Flips(CHANGES, STATE, STATE, None),
+        o.Touched(CHANGES, STATE, ()),
         o.Consolidate(o.Batch("v", (X,))),
     ],
 )
 def test_what_may_make_many_rows_of_few_is_not(operator: Operator) -> None:
-    assert not is_light(operator, 1)
+    assert not is_light(operator, 1, 1)
 
 
-def test_joins_with_a_condition_are() -> None:
-    assert is_light(o.JoinBags(CHANGES, STATE, Literal("true", "BOOLEAN", nullable=False)), 1)
+def test_joins_by_keys_are() -> None:
+    equal = Call("=", (reference(X), reference(Y)), "BOOLEAN", nullable=True)
+    assert is_light(o.JoinBags(CHANGES, STATE, equal), 1, 1)
