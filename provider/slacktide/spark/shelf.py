@@ -93,7 +93,7 @@ class Shelf:
 
     def alias(self, name: str, table: str) -> None:
         """Give a table the name under which the text of a view reads it."""
-        self.session.table(table).createOrReplaceTempView(name)
+        name_rows(self.session.table(table), name)
 
 
 class Shelves:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-_COMMAND: Final = "org.apache.spark.sql.execution.command.CreateViewCommand"
-
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_COMMAND: Final = "org.apache.spark.sql.execution.command.CreateViewCommand"
 
 
 def name_rows(frame: DataFrame, name: str) -> None:
