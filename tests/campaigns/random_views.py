@@ -124,9 +124,9 @@ def _views(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 def summary(found: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of a campaign.
 
-    A view is *lively* when at least half of its answers have rows and at least a third of its runs
-    after the first changed it; it is *maintained* when no run after the first was full. Some batches
-    change nothing on purpose, and others only sources that a view does not read.
+    A view is *lively* when at least half of its answers have rows and at least half of its runs after
+    the first changed it; it is *maintained* when no run after the first was full. Some batches change
+    nothing on purpose, and others only sources that a view does not read.
     """
     views = _views(found)
     later = [method for view in views for method in view["methods"][1:]]
@@ -157,7 +157,7 @@ def summary(found: Mapping[str, Any]) -> dict[str, Any]:
 def _is_lively(view: Mapping[str, Any]) -> bool:
     answers: str = view["answers"][1:]
     filled = len(answers) - answers.count("-")
-    return 2 * filled >= len(answers) and 3 * answers.count("*") >= len(answers)
+    return 2 * filled >= len(answers) and 2 * answers.count("*") >= len(answers)
 
 
 def _share(part: int, whole: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,7 +15,10 @@ from slacktide.cli.source import show_sources
 from slacktide.cli.view import show_views
 from slacktide.common.names import is_name
 from slacktide.common.quantities import parse_duration
-from slacktide.errors import InvalidSettingError, InvariantError
+from slacktide.errors import DataError, InvalidSettingError, InvariantError
+
+if TYPE_CHECKING:
+    from slacktide.engine.workspace import Workspace
 
 _MIRROR_HEADS = ("rows for mirrors", "CPU s for mirrors")
 _RUN_HEADS = ("run", "ended", "views", "rows read", "CPU s", *_MIRROR_HEADS, "failed")
@@ -136,9 +139,23 @@ def _minute(instant: str) -> str:
     return instant[:19].replace("T", " ")
 
 
-def verify(context: typer.Context, views: Views = None, as_json: AsJson = False) -> None:
+def verify(
+    context: typer.Context,
+    views: Views = None,
+    references: Annotated[
+        bool,
+        typer.Option(
+            "--references",
+            help="Check declared keys and references instead; refreshes then go by those that hold.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Compare answers with batch runs over the same data, row by row."""
     workspace = opened(context)
+    if references:
+        verify_references(workspace, views, as_json)
+        return
     with spark_session("verify") as spark, progress("running the queries in full"):
         verification = workspace.verify(spark, names(views))
     document = verification.to_dict()
@@ -150,6 +167,26 @@ def verify(context: typer.Context, views: Views = None, as_json: AsJson = False)
         show_verification(document["views"])
     if not verification.equal:
         raise typer.Exit(InvariantError.exit_code)
+
+
+def verify_references(workspace: Workspace, views: list[str] | None, as_json: bool) -> None:
+    """Check what sources declare, and print a line for each key and reference."""
+    if views:
+        raise InvalidSettingError(
+            "--references is about sources, not about views", hint="leave the views out"
+        )
+    with spark_session("verify") as spark, progress("checking keys and references"):
+        verification = workspace.verify_references(spark)
+    if as_json:
+        emit(verification.to_dict())
+    elif not verification.checks:
+        say("no source declares a key or a reference")
+    for check in () if as_json else verification.checks:
+        say(check.line)
+    if not as_json and verification.doubted:
+        say(f"made anew by the next refresh: {', '.join(verification.doubted)}")
+    if not verification.holds:
+        raise typer.Exit(DataError.exit_code)
 
 
 def show_verification(found: Mapping[str, Mapping[str, Any]]) -> None:

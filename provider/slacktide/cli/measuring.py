@@ -72,8 +72,8 @@ def measure(
         keep: takes what was found so far, after each pair.
 
     Returns:
-        The setting, the machine, what the first build cost, what is kept, and for each cell the
-        costs of both sides by view.
+        The setting, the machine, what the first build and the check of references cost, what is kept,
+        and for each cell the costs of both sides by view.
     """
     return _Bench(spark, folder, setting, tell).run(keep)
 
@@ -100,6 +100,8 @@ class _Bench:
             workspace.add_view(self._spark, name, text)
         self._tell("building all answers and states")
         first = self._refresh(workspace)
+        self._tell("checking keys and references")
+        references = self._references(workspace)
         warming: list[Document] = []
         cells: list[Document] = []
         found = {
@@ -110,6 +112,7 @@ class _Bench:
             "seed": SEED,
             "setting": asdict(self._setting),
             "first_build": first,
+            "references": references,
             "warming": warming,
             "cells": cells,
         }
@@ -170,6 +173,12 @@ class _Bench:
             name: {"piece": mirror.piece, **mirror.actual}
             for name, mirror in report.mirrors.items()
         }
+        return total
+
+    def _references(self, workspace: Workspace) -> Document:
+        with self._measured() as total:
+            verified = workspace.verify_references(self._spark)
+        total["checks"] = [check.line for check in verified.checks]
         return total
 
     def _batch(self) -> Document:

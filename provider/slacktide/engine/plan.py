@@ -48,6 +48,7 @@ class Plan:
         notices: in words, what is declared otherwise than the workspace has it, and columns that
             files have and nobody declared.
         alter: sources that the run gives more columns before anything else.
+        references: those that the run checks over what it takes in, by name.
         identity: the id of the plan that this one was made again for, or that was executed
             otherwise than planned; None for a plan of its own.
     """
@@ -62,6 +63,7 @@ class Plan:
     mirror_segments: Mapping[str, int] = field(default_factory=dict)
     compactions: tuple[Compaction, ...] = ()
     alter: tuple[Alteration, ...] = ()
+    references: tuple[str, ...] = ()
 
     @property
     def plan_id(self) -> str:
@@ -106,13 +108,14 @@ class Plan:
 
     @property
     def upkeep(self) -> list[str]:
-        """A line for all mirrors that get a segment, and one for each chain that is compacted."""
+        """Lines for mirrors that get a segment, each chain that is compacted, and references."""
         extended = ", ".join(
             f"{name} to {version}" for name, version in sorted(self.mirror_segments.items())
         )
         return [
             *([f"landed files become a segment of the mirror: {extended}"] if extended else []),
             *(f"compacts {one.chain}: {one.reason.detail}" for one in self.compactions),
+            *([f"checks over what came: {'; '.join(self.references)}"] if self.references else []),
         ]
 
     def _body(self) -> dict[str, Any]:
@@ -135,6 +138,7 @@ class Plan:
             "versions": dict(self.versions),
             "notices": list(self.notices),
             **({"alter": [asdict(change) for change in self.alter]} if self.alter else {}),
+            **({"references": list(self.references)} if self.references else {}),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,6 +168,7 @@ class Plan:
             mirror_segments=document.get("mirror_segments", {}),
             compactions=tuple(map(Compaction.from_dict, document.get("compactions", ()))),
             alter=tuple(Alteration(**change) for change in document.get("alter", ())),
+            references=tuple(document.get("references", ())),
         )
 
     def view(self, name: str) -> ViewPlan | None:

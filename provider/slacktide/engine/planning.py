@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.quantities import parse_bytes
 from slacktide.common.tree import of_type
 from slacktide.engine.compacting import compactions_due
 from slacktide.engine.plan import Alteration, Plan, Registration
+from slacktide.engine.references import due, facts_at
 from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.api import Situation, kept_versions, plan_view, snapshot_sources
 from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
@@ -60,6 +62,7 @@ def make_plan(
         alter=tuple(alter),
         mirror_segments=mirror_segments,
         compactions=compactions_due(world, plans, mirror_segments, prices),
+        references=due(world, plans, ends),
     )
 
 
@@ -93,6 +96,7 @@ def _situation(
         mirrors=mirror_versions(world),
         rebuilds=rebuilds,
         kept=kept,
+        facts=facts_at(world, start, end),
     )
 
 
@@ -124,7 +128,7 @@ def _ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
     for record in records:
         for name in reads(record):
             readers.setdefault(name, []).append(record)
-    taken = _taken_in(world)
+    taken = taken_in(world)
     return {
         name: _end(source, readers.get(name, []), taken.get(name, 0))
         for name, source in world.sources.items()
@@ -142,7 +146,7 @@ def _end(source: Source, readers: Sequence[ViewRecord], taken: int) -> int:
     return max(foremost, _limited(source, min(lags, default=foremost)))
 
 
-def _taken_in(world: World) -> dict[str, int]:
+def taken_in(world: World) -> dict[str, int]:
     """How far anything has taken in each source.
 
     States that others keep do not go back, and files that a mirror holds may be gone.
@@ -177,7 +181,7 @@ def _plan_one(
     end = {source: max(ends[source], start.get(source, 0)) for source in view.sources}
     policy = record.settings.get("policy", "auto")
     situation = _situation(world, view, start, end, policy, token=record.token, rebuilds=rebuilds)
-    return plan_view(record.name, view, situation)
+    return plan_view(record.name, view, replace(situation, broken=record.doubted))
 
 
 def mirror_versions(world: World) -> dict[str, int]:

@@ -17,6 +17,7 @@ from slacktide.engine.mirroring import mirror_reports, mirrors_of, write_mirrors
 from slacktide.engine.pinning import check_pinned
 from slacktide.engine.plan import Plan
 from slacktide.engine.quarantine import quarantine
+from slacktide.engine.references import BrokenReferenceError, checked, withdrawal
 from slacktide.engine.registering import register
 from slacktide.engine.reporting import unchanged_report, view_report
 from slacktide.engine.reports import Report, ViewReport
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from slacktide.store.store import Store
 
 _COMMITS = 5
+_Learned = u.ExamineArrivals | u.ConfirmReferences
 _logger = logging.getLogger(__name__)
 
 
@@ -93,6 +95,8 @@ class Refresh:
                 return self._execute(world, plan, started)
             except DamagedFileError as damage:
                 world, plan = self._without(world, plan, damage)
+            except BrokenReferenceError as broken:
+                world, plan = self._without_reference(world, plan, broken)
 
     def _without(self, world: World, plan: Plan, damage: DamagedFileError) -> tuple[World, Plan]:
         """Forget a state or mirror of which a file is damaged, and plan again: it is built anew.
@@ -105,6 +109,16 @@ class Refresh:
         self._store.commit([u.DropChain(chain.id)], [q.ChainIs(chain.id, chain.token)])
         world = self._store.world()
         return world, again(world, plan, f"{chain.id}, of which a file is damaged", self._prices)
+
+    def _without_reference(
+        self, world: World, plan: Plan, broken: BrokenReferenceError
+    ) -> tuple[World, Plan]:
+        """Withdraw a reference, and plan again without it: it held so far, and answers are right."""
+        self._store.commit(*withdrawal(world, [broken.name]))
+        world = self._store.world()
+        fresh = again(world, plan, f"{broken.name}, which does not hold", self._prices)
+        notice = f"{broken.name} does not hold, as of {broken.detail}; not used until verified"
+        return world, replace(fresh, notices=(*fresh.notices, notice))
 
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor
@@ -123,6 +137,7 @@ class Refresh:
         )
         quarantined = quarantine(executor, self._store, world, works, mirrors.versions)
         written = write_mirrors(executor, world, mirrors)
+        held = checked(executor, world, plan)
         for work in works:
             compute(executor, self._store, world, work, works)
         failures = [work.error for work in works if work.error is not None]
@@ -135,7 +150,9 @@ class Refresh:
             made = self._report(world, plan, works, run, started, refused, compacted)
             return replace(made, mirrors=mirror_reports(written))
 
-        return self._commit(world, plan, works, written, compacted, quarantined, report)
+        learned: list[_Learned] = [*quarantined]
+        learned += [u.ConfirmReferences(tuple(held))] if held else []
+        return self._commit(world, plan, works, written, compacted, learned, report)
 
     def _committed(self, world: World, plan_id: str) -> Report | None:
         run = world.plans.get(plan_id)
@@ -154,9 +171,10 @@ class Refresh:
         works: Sequence[Work],
         mirrors: Mapping[str, Outcome],
         compacted: Sequence[Compacted],
-        quarantined: Sequence[u.ExamineArrivals],
+        learned: Sequence[_Learned],
         report_of: Callable[[int], Report],
     ) -> Report:
+        quarantined = [one for one in learned if isinstance(one, u.ExamineArrivals)]
         examined = [one.source for one in quarantined]
         needed = requirements(world, plan, works, mirrors, compacted, examined)
         for attempt in range(_COMMITS):
@@ -170,7 +188,7 @@ class Refresh:
             record = u.RecordRun(run, plan.plan_id, report.to_dict())
             try:
                 self._store.commit(
-                    [*updates(world, works, mirrors, run, compacted), *quarantined, record],
+                    [*updates(world, works, mirrors, run, compacted), *learned, record],
                     [*needed, q.RunFree(run)],
                 )
             except CommitConflictError:

@@ -9,6 +9,7 @@ from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import is_mirror_due, make_plan, state_versions
+from slacktide.engine.references import lost
 from slacktide.optimizer.api import missing_state
 from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan
@@ -45,7 +46,7 @@ def stale(world: World, plan: Plan) -> str:
         )
         if moved:
             return moved
-    return ""
+    return lost(world, plan)
 
 
 def _moved_source(world: World, versions: Mapping[str, int]) -> str:

@@ -15,6 +15,7 @@ from slacktide.engine.explanation import Explanation, explain_plan, explain_read
 from slacktide.engine.intake import Intake
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import make_plan
+from slacktide.engine.reference_verification import ReferenceVerification, ReferenceVerifier
 from slacktide.engine.refreshing import Refresh
 from slacktide.engine.reports import Report
 from slacktide.engine.sinks import Sinks
@@ -39,12 +40,7 @@ class Workspace:
         prices: what the planner reckons that reading and writing cost.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        prices: Prices = PRICES,
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, prices: Prices = PRICES) -> None:
         self._store = store
         self._clock = clock
         self._prices = prices
@@ -305,6 +301,10 @@ class Workspace:
         for name in names:
             known("view", name, world.views)
         return Verifier(self._store, world, spark, isoformat(self._clock())).verify(names)
+
+    def verify_references(self, spark: SparkSession) -> ReferenceVerification:
+        """Check declared keys and references; refreshes go by those that hold, and by no others."""
+        return ReferenceVerifier(self._store, spark, self._clock, random_token()).verify()
 
     def status(self) -> Status:
         """Sources, views, their freshness and what they keep."""

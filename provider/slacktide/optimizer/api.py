@@ -12,6 +12,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild, resume, scopes
+from slacktide.optimizer.facts import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
 from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
@@ -34,6 +35,8 @@ class Situation:
         rebuilds: a state that another view of the run builds anew, or an empty text.
         kept: without an answer, the versions of the states that it can be made from; see
             `kept_versions`.
+        facts: the references that hold at `start`, and are checked to hold at `end` by the run.
+        broken: a reference that the answer went by and that was found not to hold, or an empty text.
     """
 
     start: Versions
@@ -45,6 +48,8 @@ class Situation:
     mirrors: Mapping[str, int] = field(default_factory=dict)
     rebuilds: str = ""
     kept: Versions = field(default_factory=dict)
+    facts: frozenset[ForeignKey] = frozenset()
+    broken: str = ""
 
 
 def verdict(view: ReadView) -> tuple[Reason, ...]:
@@ -71,8 +76,16 @@ def snapshot_sources(view: ReadView, policy: str) -> frozenset[str]:
     analysis = _analysis(view)
     if analysis is None or policy == "full" or analysis.verdict():
         return frozenset(view.sources)
-    program = maintain("", analysis, frozenset(view.sources))
+    program = maintain("", analysis, frozenset(view.sources)).program
     return frozenset(read.source for read in of_type(program, ReadSnapshot))
+
+
+def facts_used(view: ReadView, policy: str, facts: frozenset[ForeignKey]) -> frozenset[ForeignKey]:
+    """The facts by which a view is maintained where they hold."""
+    analysis = _analysis(view)
+    if not facts or analysis is None or policy == "full" or analysis.verdict():
+        return frozenset()
+    return maintain("", analysis, frozenset(view.sources), facts).facts
 
 
 def kept_versions(view: ReadView, states: Mapping[str, Versions], end: Versions) -> Versions:
@@ -99,8 +112,10 @@ def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
     resumed = None if situation.start else _resumed(name, view, situation)
     if resumed is not None:
         return resumed
-    method, reasons, program = _choose(name, view, situation)
-    return ViewPlan(name, method, reasons, program, situation.start, situation.end, situation.token)
+    method, reasons, program, facts = _choose(name, view, situation)
+    return ViewPlan(
+        name, method, reasons, program, situation.start, situation.end, situation.token, facts
+    )
 
 
 def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None:
@@ -121,7 +136,7 @@ def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None
     program = resume(name, analysis, changed, kept)
     if program is None or _passed_snapshot(program, replace(situation, start=start)):
         return None
-    reasons = (Reason("FIRST_RUN"), Reason("STATES_KEPT"))
+    reasons = (*_first_run(situation), Reason("STATES_KEPT"))
     return ViewPlan(name, "full", reasons, program, start, situation.end, situation.token)
 
 
@@ -142,34 +157,36 @@ def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
     if program == plan.program:
         return None
     reasons = (*plan.reasons, Reason("CHANGE_FAILS", failure))
-    return replace(plan, method="full", reasons=reasons, program=program)
+    return replace(plan, method="full", reasons=reasons, program=program, facts=())
 
 
 def _choose(
     name: str, view: ReadView, situation: Situation
-) -> tuple[Method, tuple[Reason, ...], Program | None]:
+) -> tuple[Method, tuple[Reason, ...], Program | None, tuple[str, ...]]:
+    """The method, why it is no better one, the program, and the facts that it goes by."""
     changed = frozenset(
         source for source in view.sources if situation.end[source] != situation.start.get(source)
     )
     if situation.start and not changed and not view.clock:
-        return "unchanged", (Reason("NO_CHANGE"),), None
+        return "unchanged", (Reason("NO_CHANGE"),), None, ()
     analysis = _analysis(view)
-    obstacles = view.reasons if analysis is None else analysis.verdict()
-    if obstacles or analysis is None:
-        return "full", _first_run(situation) + obstacles, _from_snapshots(name, view)
+    if analysis is None or analysis.verdict():
+        obstacles = view.reasons if analysis is None else analysis.verdict()
+        return "full", _first_run(situation) + obstacles, _from_snapshots(name, view), ()
     if situation.policy == "full":
-        return "full", (Reason("POLICY", "full"),), _from_snapshots(name, view)
+        return "full", (Reason("POLICY", "full"),), _from_snapshots(name, view), ()
     if not situation.start:
-        return "full", (Reason("FIRST_RUN"),), _anew(name, view, analysis)
-    program = maintain(name, analysis, changed)
+        return "full", _first_run(situation), _anew(name, view, analysis), ()
+    maintained = maintain(name, analysis, changed, situation.facts)
+    program = maintained.program
     missing = situation.rebuilds or missing_state(program, situation.start, situation.states)
     missing = missing or _passed_snapshot(program, situation)
     if missing:
-        return "full", (Reason("STATE_MISSING", missing),), _anew(name, view, analysis)
+        return "full", (Reason("STATE_MISSING", missing),), _anew(name, view, analysis), ()
     if situation.share > LARGEST_SHARE and situation.policy == "auto":
         share = Reason("CHANGE_TOO_LARGE", f"{situation.share:.0%}")
-        return "full", (share,), _anew(name, view, analysis)
-    return "incremental", (), program
+        return "full", (share,), _anew(name, view, analysis), ()
+    return "incremental", (), program, tuple(sorted(map(str, maintained.facts)))
 
 
 def _passed_snapshot(program: Program, situation: Situation) -> str:
@@ -195,7 +212,11 @@ def _from_snapshots(name: str, view: ReadView) -> Program:
 
 
 def _first_run(situation: Situation) -> tuple[Reason, ...]:
-    return () if situation.start else (Reason("FIRST_RUN"),)
+    if situation.start:
+        return ()
+    if situation.broken:
+        return (Reason("REFERENCE_BROKEN", situation.broken),)
+    return (Reason("FIRST_RUN"),)
 
 
 def missing_state(program: Program, start: Versions, states: Mapping[str, Versions]) -> str:

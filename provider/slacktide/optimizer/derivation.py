@@ -6,6 +6,8 @@ answer anew from states of which it extends those that are there already (`resum
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Column
@@ -14,11 +16,13 @@ from slacktide.algebra.types import DataType
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import InvariantError
 from slacktide.optimizer.additive import is_additive
+from slacktide.optimizer.facts import ForeignKey, Referring, referring
+from slacktide.optimizer.first import FirstRows
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.recomputed import Recomputed, recomputed
 from slacktide.optimizer.rule import Kept, Near
 from slacktide.optimizer.rules import RULES
-from slacktide.optimizer.states import AggregateState, bag_chain, state_of
+from slacktide.optimizer.states import AggregateState, bag_chain, first_chain, state_of
 from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_plain, is_rowable
 from slacktide.program.operator import Moment, Operator, Program, Step
@@ -35,9 +39,11 @@ class Derivation:
         changed: names of the sources that have changes in this run.
         rebuilds: make the answer, and states, anew instead of extending them.
         kept: states that are extended nevertheless.
+        facts: the references that hold at the start and at the end of the run.
 
     Attributes:
         scopes: the sources that each state which the program writes is made of.
+        used: the facts that rules went by.
     """
 
     def __init__(
@@ -48,9 +54,12 @@ class Derivation:
         changed: frozenset[str],
         rebuilds: bool,
         kept: frozenset[str] = frozenset(),
+        facts: frozenset[ForeignKey] = frozenset(),
     ) -> None:
         self.rebuilds = rebuilds
         self._kept = kept
+        self._facts = facts
+        self.used: set[ForeignKey] = set()
         self.scopes: dict[str, tuple[str, ...]] = {}
         self._view = view
         self._analysis = analysis
@@ -61,11 +70,17 @@ class Derivation:
         self._distinct: dict[tuple[r.Rel, tuple[s.Scalar, ...]], r.Aggregate] = {}
         self._deltas: dict[r.Rel, Operator | None] = {}
         self._moments: dict[tuple[r.Rel, Moment, Near | None], Operator] = {}
-        self._saves: dict[str, o.Save] = {}
+        self._saves: dict[str, tuple[Step, ...]] = {}
 
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""
         return source in self._changed
+
+    def referring(self, rel: r.Join) -> Referring | None:
+        """The reference that a join goes by, where one is known to hold."""
+        found = referring(rel, self._facts) if self._facts else None
+        self.used.update(found.facts if found else ())
+        return found
 
     def builds(self, chain: str) -> bool:
         """Whether this run builds a state anew instead of extending it."""
@@ -95,23 +110,29 @@ class Derivation:
             self._distinct[rel, keys] = r.Aggregate(rel, assigned, ())
         return self._distinct[rel, keys]
 
+    def fresh(self, name: str, data_type: DataType) -> Column:
+        """A column that no other has the id of, and which may be NULL."""
+        return Column(next(self._ids), name, data_type, nullable=True)
+
     def save(self, rel: r.Rel, chain: str, child: Operator) -> None:
         """Have this run write to a state, once: a segment, or a base when it builds anew."""
         if chain not in self._saves:
             leading = tuple(column.id for column in child.columns[:1])
             is_base = self.builds(chain)
-            self._saves[chain] = o.Save(chain, child, is_base, leading if is_base else ())
+            self._saves[chain] = (o.Save(chain, child, is_base, leading if is_base else ()),)
             self.scopes[chain] = sources(rel)
 
-    def keep(self, rel: r.Rel, *, whole: bool) -> Kept:
-        """Have this run write the change of a relation to a bag that is kept; or all of it.
+    def keep(self, how: Recomputed) -> Kept:
+        """Have this run write to what is kept of the input of an operator that is recomputed.
 
         What is wanted whole, and follows from states, is not kept once more.
         """
-        if whole and self._analysis.is_state_backed(rel):
+        rel, chain = how.rows, self._input_chain(how)
+        if chain is None:
             now = self.at(rel, "after")
             return Kept(now, now)
-        chain = bag_chain(rel, self._analysis.conf)
+        if how.first is not None:
+            return self._keep_first(rel, chain, how.first)
         saved = o.ReadSaved(chain, rel.columns, is_bag=True)
         if self.builds(chain):
             self.save(rel, chain, _consolidated(self.at(rel, "after")))
@@ -122,6 +143,23 @@ class Derivation:
             return Kept(stored, _nothing(rel.columns))
         self.save(rel, chain, _consolidated(change))
         return Kept(o.Add((stored, saved), rel.columns), saved)
+
+    def _keep_first(self, rel: r.Rel, chain: str, first: FirstRows) -> Kept:
+        """Have this run write the first rows of a relation anew, as they are few."""
+        columns = first.columns(rel)
+        stored, saved = o.ReadBag(chain, columns), o.ReadSaved(chain, columns, is_bag=True)
+        change = None if self.builds(chain) else self.delta(rel)
+        if change is None and not self.builds(chain):
+            return Kept(first.rows(stored), _nothing(rel.columns))
+        anew = first.built(self.at(rel, "after"))
+        steps: tuple[Step, ...] = (o.Save(chain, anew, is_base=True),)
+        if change is not None:
+            followed = o.Save(chain, first.followed(stored, change), is_base=True)
+            steps = (followed, o.Refill(chain, anew, first.least))
+        self._saves.setdefault(chain, steps)
+        self.scopes[chain] = sources(rel)
+        rows = first.rows(saved)
+        return Kept(rows, rows)
 
     def result(self, rel: r.Rel) -> Operator:
         """The stored result of an operator that is recomputed, as of the start of this run."""
@@ -160,7 +198,7 @@ class Derivation:
 
     def steps(self, last: Step) -> tuple[Step, ...]:
         """The writes of states, those that others read first, then the last step."""
-        return (*self._saves.values(), last)
+        return (*(step for steps in self._saves.values() for step in steps), last)
 
     def _chains(self, rel: r.Rel) -> tuple[str, ...]:
         """The states from which the change of an operator follows, besides those of its inputs."""
@@ -168,10 +206,17 @@ class Derivation:
             return (self.state(rel).chain,)
         if not isinstance(rel, r.Aggregate | r.Window | r.Limit):
             return ()
-        how = self.recomputed(rel)
+        chain = self._input_chain(self.recomputed(rel))
+        return (self._result_chain(rel),) if chain is None else (self._result_chain(rel), chain)
+
+    def _input_chain(self, how: Recomputed) -> str | None:
+        """Where the input of an operator that is recomputed is kept; None where it need not be."""
         if not how.keys and self._analysis.is_state_backed(how.rows):
-            return (self._result_chain(rel),)
-        return (self._result_chain(rel), bag_chain(how.rows, self._analysis.conf))
+            return None
+        conf = self._analysis.conf
+        if how.first is None:
+            return bag_chain(how.rows, conf)
+        return first_chain(how.rows, how.first.order, how.first.least, conf)
 
     def _result_chain(self, rel: r.Rel) -> str:
         if rel == self._analysis.root:
@@ -194,18 +239,31 @@ def _consolidated(rows: Operator) -> Operator:
     return rows if isinstance(rows, o.Consolidate) else o.Consolidate(rows)
 
 
-def maintain(view: str, analysis: Maintainability, changed: frozenset[str]) -> Program:
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """A program that extends an answer, and the facts without which it would be wrong."""
+
+    program: Program
+    facts: frozenset[ForeignKey]
+
+
+def maintain(
+    view: str,
+    analysis: Maintainability,
+    changed: frozenset[str],
+    facts: frozenset[ForeignKey] = frozenset(),
+) -> Maintenance:
     """Give the program that extends the answer and the states by what changed.
 
     Only for a relation whose `Maintainability.verdict` is empty.
     """
-    derivation = Derivation(view, analysis, changed=changed, rebuilds=False)
+    derivation = Derivation(view, analysis, changed=changed, rebuilds=False, facts=facts)
     root = analysis.root
     change = derivation.delta(root)
     if change is None:  # the optimiser has removed what changed, as behind WHERE false
         change = _nothing(root.columns)
     publish = o.Publish(view, _consolidated(change), is_base=False)
-    return Program(derivation.steps(publish))
+    return Maintenance(Program(derivation.steps(publish)), frozenset(derivation.used))
 
 
 def rebuild(view: str, analysis: Maintainability) -> Program:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.tree import references
-from slacktide.algebra.types import DataType
+from slacktide.algebra.types import BOOLEAN, DataType
 from slacktide.common.tree import graft
+from slacktide.optimizer.first import MOST_KEPT, FirstRows, rows_needed, total_order
 from slacktide.program.operator import INPUTS, by_id
 
 Fresh = Callable[[str, DataType], s.Column]
@@ -31,11 +32,13 @@ class Recomputed:
         query: the operator over a scan of `INPUT`, which has the columns of `rows`.
         keys: pairs of the key as an expression over `rows` and over the result; none where all of
             the result depends on all of the input.
+        first: of a limit, which rows of the input decide it; None where all may.
     """
 
     rows: r.Rel
     query: r.Rel
     keys: tuple[tuple[s.Scalar, s.Scalar], ...]
+    first: FirstRows | None = None
 
 
 def recomputed(rel: r.Aggregate | r.Window | r.Limit, fresh: Fresh) -> Recomputed:
@@ -48,19 +51,30 @@ def recomputed(rel: r.Aggregate | r.Window | r.Limit, fresh: Fresh) -> Recompute
                 rel.child, _over(rel, rel.child), tuple((value, value) for value in rel.partition)
             )
         case r.Limit():
-            rows = _unordered(rel.child)
-            return Recomputed(rows, _over(rel, rows), ())
+            return _limit(rel, fresh)
 
 
-def _unordered(rel: r.Rel) -> r.Rel:
-    """What an order below a limit sorts, where the limit goes by an order: a bag keeps none.
+def _limit(rel: r.Limit, fresh: Fresh) -> Recomputed:
+    """A limit goes by the order below it, if any, and then by all columns: a bag keeps no order.
 
     LIMIT with OFFSET is a limit over a limit, and both go by the order.
     """
-    below = rel
-    while isinstance(below, r.Project | r.Filter | r.Limit):
-        below = below.child
-    return below.child if isinstance(below, r.Sort) else rel
+    above: list[r.Project | r.Filter | r.Limit] = [rel]
+    while isinstance(below := above[-1].child, r.Project | r.Filter | r.Limit):
+        above.append(below)
+    if isinstance(below, r.Sort):
+        rows, keys = below.child, below.keys
+    else:
+        above, below, rows, keys = [rel], rel.child, rel.child, ()
+    order = total_order(keys, rows.columns)
+    scan = r.Scan(INPUT, by_id(rows.columns))
+    query = graft(rel, {below.digest: r.Sort(scan, order) if order else scan})
+    limits = [node for node in above if isinstance(node, r.Limit)]
+    least = None if any(isinstance(node, r.Filter) for node in above) else rows_needed(limits)
+    if least is None or not order:
+        return Recomputed(rows, query, ())
+    first = FirstRows(order, least, fresh("fence", BOOLEAN))
+    return Recomputed(rows, query, (), first if first.count <= MOST_KEPT else None)
 
 
 def _over(rel: r.Rel, rows: r.Rel) -> r.Rel:

@@ -14,7 +14,7 @@ def recompute_delta(rel: r.Aggregate | r.Window | r.Limit, context: Context) -> 
     how = context.recomputed(rel)
     if context.delta(how.rows) is None:
         return None
-    kept = context.keep(how.rows, whole=not how.keys)
+    kept = context.keep(how)
     rows, old = kept.after, context.result(rel)
     if how.keys:
         rows = o.Touched(rows, kept.change, tuple(Pair(key, key) for key, _ in how.keys))
@@ -29,7 +29,7 @@ def recompute_at(
     """The stored result, with what this run changed of it."""
     if context.builds_result(rel):
         how = context.recomputed(rel)
-        rows = context.keep(how.rows, whole=not how.keys).after
+        rows = context.keep(how).after
         return context.keep_result(rel, o.Evaluate(how.query, (o.Input(INPUT, rows),)))
     stored = context.result(rel)
     change = context.delta(rel) if moment == "after" else None

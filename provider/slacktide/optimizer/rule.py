@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.tree import references, substitute
+from slacktide.algebra.types import DataType
+from slacktide.optimizer.facts import Referring
 from slacktide.optimizer.recomputed import Recomputed
 from slacktide.optimizer.states import AggregateState
-from slacktide.program.operator import Add, Moment, Operator, Pair
+from slacktide.program.operator import Add, Moment, Operator, Pair, Touched
 from slacktide.program.origin import origin_of
 
 R = TypeVar("R", bound=r.Relation)
@@ -20,6 +22,9 @@ R = TypeVar("R", bound=r.Relation)
 @dataclass(frozen=True, slots=True)
 class Near:
     """The only rows that the reader of a relation cares for: more may be given, never fewer.
+
+    A relation that is given in part stands in for the whole only below operators that work row by
+    row: what is missing below an outer join would be padded.
 
     Attributes:
         by: a small operator.
@@ -41,6 +46,15 @@ class Near:
         return Near(
             self.by, tuple(Pair(substitute(pair.own, values), pair.other) for pair in self.pairs)
         )
+
+    def across(self, equal: Mapping[s.Scalar, s.Scalar]) -> Near | None:
+        """What it says of a relation, of which expressions equal some of the former one."""
+        kept = tuple(Pair(equal[pair.own], pair.other) for pair in self.pairs if pair.own in equal)
+        return Near(self.by, kept) if kept else None
+
+    def only(self, rows: Operator) -> Operator:
+        """Just these rows, of a relation that may have more."""
+        return Touched(rows, self.by, self.pairs)
 
 
 def bounded_by(change: Operator, pairs: Iterable[tuple[s.Scalar, s.Scalar]]) -> Near | None:
@@ -84,14 +98,20 @@ class Context(Protocol):
     def distinct(self, rel: r.Rel, keys: tuple[s.Scalar, ...]) -> r.Aggregate:
         """The distinct keys of a relation, the same at every call."""
 
+    def referring(self, rel: r.Join) -> Referring | None:
+        """The reference that a join goes by, where one is known to hold."""
+
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""
+
+    def fresh(self, name: str, data_type: DataType) -> s.Column:
+        """A column that no other has the id of, and which may be NULL."""
 
     def save(self, rel: r.Aggregate, chain: str, child: Operator) -> None:
         """Have this run write the state of an aggregate; others read it by `ReadSaved`."""
 
-    def keep(self, rel: r.Rel, *, whole: bool) -> Kept:
-        """Have this run write the change of a relation to a bag that is kept; or all of it.
+    def keep(self, how: Recomputed) -> Kept:
+        """Have this run write to what is kept of the input of an operator that is recomputed.
 
         What is wanted whole, and follows from states, is not kept once more.
         """

@@ -22,6 +22,7 @@ from slacktide.algebra.scalar import (
     Literal,
     Reference,
     Scalar,
+    SortKey,
     reference,
 )
 from slacktide.algebra.tree import canonical
@@ -129,6 +130,13 @@ def chain_of(rel: r.Aggregate, conf: Settings = _DEFAULTS) -> str:
 def bag_chain(rel: r.Rel, conf: Settings = _DEFAULTS) -> str:
     """The id of the state that holds the rows of a relation as a counted bag."""
     return _chain("bag", rel, conf)
+
+
+def first_chain(
+    rel: r.Rel, order: tuple[SortKey, ...], least: int, conf: Settings = _DEFAULTS
+) -> str:
+    """The id of the state that holds the first rows of a relation for a limit that needs so many."""
+    return _chain("first", r.Limit(r.Sort(rel, order), least), conf)
 
 
 def _chain(kind: str, rel: r.Rel, conf: Settings) -> str:

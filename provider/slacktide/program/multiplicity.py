@@ -53,7 +53,9 @@ def is_unit(operator: Operator) -> bool:
             return is_unit(operator.child)
         case o.Add():
             return all(is_unit(child) for child in operator.children)
-        case o.Select() | o.Map() | o.ExpandBag() | o.GenerateBag() | o.Touched() | o.Flips():
+        case o.Select() | o.Map() | o.ExpandBag() | o.GenerateBag():
+            return is_unit(operator.child)
+        case o.Touched() | o.Flips() | o.ByBalance():
             return is_unit(operator.child)
         case o.JoinBags():
             return is_unit(operator.left) and is_unit(operator.right)

@@ -13,7 +13,8 @@ from typing import ClassVar
 from typing import Literal as OneOf
 
 from slacktide.algebra.relation import Columns, Rel, Relation, chosen
-from slacktide.algebra.scalar import Assignment, Call, Column, Reference, Scalar
+from slacktide.algebra.scalar import Assignment, Call, Column, Reference, Scalar, SortKey
+from slacktide.algebra.types import BOOLEAN
 from slacktide.common.node import Node
 from slacktide.errors import InvariantError
 
@@ -21,6 +22,7 @@ MULTIPLICITY = "__m"
 INPUTS = ("input0", "input1")
 Moment = OneOf["before", "after"]
 Additive = OneOf["count", "sum"]
+Balance = OneOf["gone", "kept", "came", "repeated"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -281,6 +283,64 @@ class Consolidate(Operator):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ByBalance(Operator):
+    """The rows of a bag whose key has a balance: what the multiplicities of all its rows add up to.
+
+    In a change, a key is ``gone`` with a negative balance, ``came`` with a positive one, and was
+    ``kept`` with none: its row was updated. A key is ``repeated`` with a balance of more than one.
+    """
+
+    tag: ClassVar[str] = "by_balance"
+    child: Operator
+    keys: Columns
+    balance: Balance
+
+    def derive(self) -> Columns:
+        return self.child.columns
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class First(Operator):
+    """The first rows of a bag in an order, and the fence behind them.
+
+    The last column of `child` marks fences. Of the other rows the first `count` are given, copies
+    counted, together with all that tie with the last of them. Where there are so many, that last row is
+    given once more, marked, as the fence: more may lie behind it. Where there are fewer, the fences of
+    `child` stay, as what lies behind them is not in `child`.
+    """
+
+    tag: ClassVar[str] = "first"
+    child: Operator
+    order: tuple[SortKey, ...]
+    count: int
+
+    def check(self) -> None:
+        if not self.child.columns or self.child.columns[-1].type != BOOLEAN:
+            raise InvariantError("the last column of what is cut off marks fences")
+        if not self.order or self.count < 1:
+            raise InvariantError("an order and a number of at least one say which rows are first")
+
+    def derive(self) -> Columns:
+        return self.child.columns
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UpTo(Operator):
+    """The rows of `child` that come after no row of `fence` in an order; all where it has no rows.
+
+    Both have the columns of the order.
+    """
+
+    tag: ClassVar[str] = "up_to"
+    child: Operator
+    fence: Operator
+    order: tuple[SortKey, ...]
+
+    def derive(self) -> Columns:
+        return self.child.columns
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Partial(Node):
     """One additive column of an aggregate state.
 
@@ -453,6 +513,20 @@ class Save(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Refill(Node):
+    """Write the base of a chain once more, where what this run saved there has run dry.
+
+    What was saved has the form of `First`. It is dry when it has a fence and fewer than `least` rows
+    before that, copies counted. Only then is the child computed.
+    """
+
+    tag: ClassVar[str] = "refill"
+    chain: str
+    child: First
+    least: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Publish(Node):
     """Write the answer of a view and the changes that its readers get.
 
@@ -480,7 +554,7 @@ class Merge(Node):
     order: tuple[int, ...] = ()
 
 
-Step = Save | Publish | Merge
+Step = Save | Refill | Publish | Merge
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -508,6 +582,9 @@ CLASSES: tuple[type[Node], ...] = (
     Add,
     Negate,
     Consolidate,
+    ByBalance,
+    First,
+    UpTo,
     Partial,
     Summarise,
     Combine,
@@ -519,6 +596,7 @@ CLASSES: tuple[type[Node], ...] = (
     Evaluate,
     Batch,
     Save,
+    Refill,
     Publish,
     Merge,
     Program,
@@ -528,7 +606,7 @@ CLASSES: tuple[type[Node], ...] = (
 def operator_inputs(operator: Operator) -> tuple[Operator, ...]:
     """The operators that an operator reads directly."""
     found: list[Operator] = []
-    for name in ("child", "left", "right", "before", "after", "by"):
+    for name in ("child", "left", "right", "before", "after", "by", "fence"):
         value = getattr(operator, name, None)
         if isinstance(value, Operator):
             found.append(value)

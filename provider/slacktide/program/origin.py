@@ -16,7 +16,7 @@ from slacktide.common.tree import of_type
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
-_ROW_BY_ROW = (o.ReadChanges, o.Select, o.Map, o.Negate, o.Add)
+_ROW_BY_ROW = (o.ReadChanges, o.Select, o.Map, o.Negate, o.Add, o.ByBalance)
 _LARGE = (o.ReadSnapshot, o.ReadBag, o.ReadState, o.ReadSegments, o.Batch)
 
 
@@ -71,7 +71,7 @@ def origins_of(operator: Operator, keys: Sequence[Scalar]) -> tuple[Origin, ...]
 def _below(operator: Operator, keys: Sequence[Scalar]) -> tuple[Operator, Sequence[Scalar]] | None:
     """The input in which all values of the keys occur, and the keys over it."""
     match operator:
-        case o.Select() | o.Consolidate() | o.Negate() | o.Combine() | o.Flips():
+        case o.Select() | o.Consolidate() | o.Negate() | o.Combine() | o.Flips() | o.ByBalance():
             return operator.child, keys
         case o.Map() | o.Finish():
             return operator.child, _through(operator.outputs, keys)

@@ -60,6 +60,8 @@ def _step(step: o.Step) -> str:
     match step:
         case o.Save():
             return f"save {_form(step)} {step.chain}{_order(step)}"
+        case o.Refill():
+            return f"refill least={step.least} {step.chain}"
         case o.Publish():
             return f"publish {_form(step)} {step.view}"
         case o.Merge():
@@ -160,6 +162,9 @@ _HEADS: Final[Mapping[type[o.Operator], Callable[[Any, Pen], str]]] = {
     o.Map: lambda node, pen: pen.assignments(node.outputs),
     o.JoinBags: lambda node, pen: f"on {pen.scalar(node.condition)}" if node.condition else "",
     o.Add: lambda node, _: spell_columns(node.fields),
+    o.ByBalance: lambda node, _: f"{node.balance} {_ids(node.keys)}",
+    o.First: lambda node, pen: f"{node.count} {pen.sort_keys(node.order)}",
+    o.UpTo: lambda node, pen: pen.sort_keys(node.order),
     o.Summarise: _summarise,
     o.Combine: lambda node, _: _ids(node.keys),
     o.Nonzero: lambda node, _: _ids(node.keys),

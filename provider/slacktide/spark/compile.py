@@ -31,6 +31,7 @@ from slacktide.program.multiplicity import is_plain, is_rowable, is_unit
 from slacktide.program.operator import Operator, operator_inputs
 from slacktide.program.origin import is_small, origins_of
 from slacktide.spark.bags import consolidate_sql, rows_sql, units_sql
+from slacktide.spark.first import after_sql, first_sql
 from slacktide.spark.leaves import Leaves
 from slacktide.spark.partials import partial_sql, total_sql
 from slacktide.spark.ranges import LARGE_ROWS, has_ranges
@@ -233,6 +234,24 @@ class _Compiler:
         types = [(name(column), column.type) for column in operator.columns]
         return consolidate_sql(self.names[operator.child], types)
 
+    def by_balance(self, operator: o.ByBalance) -> str:
+        keys = ", ".join(_names(operator.keys))
+        balance = f"sum(__m) OVER (PARTITION BY {keys}) AS __b"
+        child = self.names[operator.child]
+        where = f" WHERE {_BALANCES[operator.balance]}"
+        table = f"(SELECT *, {balance} FROM {child})"
+        return _select(_names(operator.columns), table, is_state=False, rest=where)
+
+    def first(self, operator: o.First) -> str:
+        types = [(name(column), column.type) for column in operator.columns]
+        return first_sql(self._rows(operator.child), types, operator.order, operator.count)
+
+    def up_to(self, operator: o.UpTo) -> str:
+        child, fence = self.names[operator.child], self.names[operator.fence]
+        outputs = [f"l.{column}" for column in [*_names(operator.columns), o.MULTIPLICITY]]
+        after = after_sql(operator.order, _of("l"), _of("f"))
+        return f"SELECT {', '.join(outputs)} FROM {child} l LEFT ANTI JOIN {fence} f ON {after}"
+
     def summarise(self, operator: o.Summarise) -> str:
         child = self.names[operator.child]
         has_sums = any(partial.function == "sum" for partial in operator.partials)
@@ -390,12 +409,23 @@ _RULES: dict[type[Operator], Callable[[_Compiler, Any], str]] = {
     o.Add: _Compiler.add,
     o.Negate: _Compiler.negate,
     o.Consolidate: _Compiler.consolidate,
+    o.ByBalance: _Compiler.by_balance,
+    o.First: _Compiler.first,
+    o.UpTo: _Compiler.up_to,
     o.Summarise: _Compiler.summarise,
     o.Combine: _Compiler.combine,
     o.Nonzero: _Compiler.nonzero,
     o.Touched: _Compiler.touched,
     o.Finish: _Compiler.finish,
     o.Evaluate: _Compiler.evaluate,
+}
+
+
+_BALANCES: dict[o.Balance, str] = {
+    "gone": "__b < 0",
+    "kept": "__b = 0",
+    "came": "__b > 0",
+    "repeated": "__b > 1",
 }
 
 

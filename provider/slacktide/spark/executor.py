@@ -6,14 +6,17 @@ computed twice. What is written becomes visible only by the commit of the engine
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from time import perf_counter
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+from typing import Literal as OneOf
 
 from slacktide.algebra.relation import Columns, Rel, Scan
 from slacktide.algebra.scalar import Scalar
+from slacktide.algebra.sql import quoted
 from slacktide.algebra.types import is_told_apart
 from slacktide.common.tree import of_type
 from slacktide.errors import (
@@ -25,11 +28,13 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.program.origin import is_row_by_row
 from slacktide.spark.compile import keys_sql, step_sql
+from slacktide.spark.emptiness import without_empty
 from slacktide.spark.failures import is_overflow, translated
+from slacktide.spark.first import is_dry_sql
 from slacktide.spark.functions import called, register_functions
 from slacktide.spark.landed import misfits_sql
-from slacktide.spark.light import is_light
-from slacktide.spark.metrics import Meter
+from slacktide.spark.light import MOST_READ, is_light
+from slacktide.spark.metrics import Meter, described
 from slacktide.spark.misfits import Misfits
 from slacktide.spark.overflow import groups_text, overflowing_sql
 from slacktide.spark.query import query_frame
@@ -47,6 +52,12 @@ if TYPE_CHECKING:
 
     from slacktide.store.store import Store
     from slacktide.store.world import World
+
+Row = tuple[Any, ...]
+_BALANCES: Final[Mapping[int, o.Balance]] = MappingProxyType({-1: "gone", 0: "kept", 1: "came"})
+
+
+Folder = OneOf["base", "segment", "refilled", "merged"]
 
 
 class Executor:
@@ -70,6 +81,7 @@ class Executor:
         self._now = now
         # One view may extend a state that another of the run, a new one, builds anew.
         self._saved: dict[tuple[str, bool], Segment] = {}
+        self._balances: dict[tuple[str, tuple[str, ...], int, int], frozenset[o.Balance]] = {}
         self._meter = Meter(spark)
         self._shelves = Shelves(spark, store.spark_settings)
 
@@ -112,6 +124,46 @@ class Executor:
     def _called(self, query: Query) -> list[FunctionRecord]:
         return called(self._world.functions.values(), (query.sql, *query.views.values()))
 
+    def rows(self, task: Task, operator: Operator, most: int) -> list[Row]:
+        """Some rows of a bag, the multiplicity last.
+
+        Args:
+            task: has the versions of which it is read.
+            operator: over these.
+            most: how many rows at most.
+
+        Raises:
+            SlacktideError: as `slacktide.spark.failures` says.
+        """
+        with self._translated(task):
+            return _TaskRun(self, task).asked("*", operator, f" LIMIT {most}")
+
+    def count(self, task: Task, operator: Operator) -> int:
+        """How many rows a bag gives, each counted once whatever its multiplicity.
+
+        Raises:
+            SlacktideError: as `slacktide.spark.failures` says.
+        """
+        with self._translated(task):
+            return int(_TaskRun(self, task).asked("count(*)", operator, "")[0][0])
+
+    def balances(self, task: Task, source: str, key: tuple[str, ...]) -> frozenset[o.Balance]:
+        """Whether keys of a source came, are gone or were kept between the versions of a task.
+
+        Args:
+            task: has the versions.
+            source: name of the source.
+            key: names of columns.
+
+        Raises:
+            SlacktideError: as `slacktide.spark.failures` says.
+        """
+        known = (source, key, task.start.get(source, 0), task.end[source])
+        if known not in self._balances:
+            with self._translated(task):
+                self._balances[known] = _TaskRun(self, task).balances(source, key)
+        return self._balances[known]
+
     def misfits(self, source: str, after: int, until: int) -> Misfits | None:
         """The rows of some versions that do not fit the schema; None where no file came."""
         shelf = self._shelves.of({})
@@ -152,6 +204,8 @@ class _TaskRun:
             match step:
                 case o.Save():
                     self._save(step)
+                case o.Refill():
+                    self._refill(step)
                 case o.Publish():
                     self._publish(step)
                 case o.Merge():
@@ -177,6 +231,27 @@ class _TaskRun:
         self._saved[step.chain] = shared[key]
         self._outcome.chains[step.chain] = (shared[key], step.is_base)
 
+    def _refill(self, step: o.Refill) -> None:
+        """Ask whether rows have run dry, where they are not plainly enough: one may be the fence."""
+        if self._saved[step.chain].rows > step.least or not self._is_dry(step):
+            return
+        few = self._are_few(step.child, step.chain, is_base=True)
+        written = self._written_as("refilled", step.child, step.chain, few=few, order=())
+        self._executor._saved[step.chain, True] = written
+        self._saved[step.chain] = written
+        self._outcome.chains[step.chain] = (written, True)
+
+    def _is_dry(self, step: o.Refill) -> bool:
+        columns = step.child.columns
+        table = self._tables.saved(step.chain, columns, is_bag=True)
+        meter, before = self._executor._meter, self._executor._meter.mark()
+        with described(self._session, step.chain):
+            sql = is_dry_sql(table, len(columns) - 1, step.least)
+            found = self._shelf.query(sql, is_light=True).toArrow()
+        labels = self._shelf.labels
+        self._outcome.cost.add(meter.cost(before, meter.mark(), labels, target=step.chain))
+        return bool(found[0][0].as_py())
+
     def _publish(self, step: o.Publish) -> None:
         chain = f"views/{step.view}"
         outcome = self._outcome
@@ -194,30 +269,45 @@ class _TaskRun:
         outcome.changes = self._write(change, f"changes/{step.view}", is_base=False)
 
     def _merge(self, step: o.Merge) -> None:
-        rows = self._tables.rows_of(step.chain, step.first)
+        few = self._tables.rows_of(step.chain, step.first) <= MOST_ROWS
         self._outcome.merged[step.chain] = self._written_as(
-            "merged", step.child, step.chain, few=rows <= MOST_ROWS, order=step.order
+            "merged", step.child, step.chain, few=few, order=step.order
         )
 
     def _write(
         self, operator: Operator, chain: str, *, is_base: bool, order: tuple[int, ...] = ()
     ) -> Segment:
-        expected = None if is_base else self._tables.rows_expected(chain)
-        few = expected is not None and expected <= MOST_ROWS
+        few = self._are_few(operator, chain, is_base=is_base)
         return self._written_as(
             "base" if is_base else "segment", operator, chain, few=few, order=order
         )
 
+    def _are_few(self, operator: Operator, chain: str, *, is_base: bool) -> bool:
+        if isinstance(operator, o.First):
+            return operator.count < MOST_ROWS  # and a fence
+        expected = None if is_base else self._tables.rows_expected(chain)
+        return expected is not None and expected <= MOST_ROWS
+
     def _written_as(
-        self, folder: str, operator: Operator, chain: str, *, few: bool, order: tuple[int, ...]
+        self,
+        folder: Folder,
+        operator: Operator,
+        chain: str,
+        *,
+        few: bool,
+        order: tuple[int, ...],
     ) -> Segment:
         relative = directory_of(chain, self._executor._attempt, folder)
+        operator = without_empty(operator, self._is_empty)
+        tables = self._tables
+        extends = folder == "segment"
+        read = tables.read_expected(operator, chain) if extends else tables.most_read(operator)
         written = self._writer.write(
             operator,
             lambda: step_sql(operator, self),
             relative,
             few=few,
-            is_light=self._is_light(operator),
+            is_light=self._is_light(operator, read),
             order=order,
         )
         self._outcome.cost.add(written.cost)
@@ -227,15 +317,41 @@ class _TaskRun:
             rows=written.rows,
             bytes=sum(file.size for file in written.files),
             versions={source: self._task.end[source] for source in self._scope(chain)},
+            read=written.cost.rows_read,
         )
+
+    def asked(self, outputs: str, operator: Operator, rest: str) -> list[Row]:
+        """What a query over an operator gives."""
+        sql = f"SELECT {outputs} FROM (\n{step_sql(operator, self)}\n){rest}"
+        light = self._is_light(operator, self._tables.most_read(operator))
+        frame = self._shelf.query(sql, is_light=light)
+        return [tuple(row) for row in frame.collect()]
+
+    def balances(self, source: str, key: tuple[str, ...]) -> frozenset[o.Balance]:
+        """What became of the keys of a source that changed."""
+        keys = ", ".join(map(quoted, key))
+        balance = f"SELECT sign(sum(__m)) AS b FROM {self.changes(source)} GROUP BY {keys}"
+        changed = self._tables.rows_changed()
+        is_light = changed is not None and changed <= MOST_READ
+        rows = self._shelf.query(f"SELECT DISTINCT b FROM ({balance})", is_light=is_light)
+        return frozenset(_BALANCES[int(row[0])] for row in rows.collect())
+
+    def _is_empty(self, operator: o.ByBalance) -> bool:
+        """Whether a change is known to have no key of a balance; asked once for all views."""
+        changes = operator.child
+        if not isinstance(changes, o.ReadChanges):
+            return False
+        key = tuple(column.name for column in operator.keys)
+        found = self._executor.balances(self._task, changes.source, key)
+        return operator.balance not in found
 
     def _scope(self, chain: str) -> tuple[str, ...]:
         return self._task.scopes.get(chain, tuple(self._task.end))
 
-    def _is_light(self, operator: Operator) -> bool:
+    def _is_light(self, operator: Operator, read: tuple[int | None, int]) -> bool:
         if self._calls:  # a function of a user may be slow, and wants all workers
             return False
-        return is_light(operator, *self._tables.most_read(operator))
+        return is_light(operator, *read)
 
     def fewest_read(self, operator: Operator) -> int:
         """Leaf: how many rows an operator reads, at least."""
@@ -249,7 +365,8 @@ class _TaskRun:
             few = changed is not None and changed <= MOST_KEYS and is_row_by_row(operator)
             most = None if few else MOST_KEYS + 1
             sql = keys_sql(operator, keys, self, most)
-            table = self._shelf.query(sql, is_light=self._is_light(operator)).toArrow()
+            light = self._is_light(operator, self._tables.most_read(operator))
+            table = self._shelf.query(sql, is_light=light).toArrow()
             if table.num_rows <= MOST_KEYS:
                 self._keys[known] = [cut(column) for column in table.columns]
             else:

@@ -12,7 +12,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from slacktide.algebra.equalities import take_apart
-from slacktide.algebra.relation import Expand, Generate, Join, Range, Rel
+from slacktide.algebra.relation import (
+    Aggregate,
+    Expand,
+    Filter,
+    Generate,
+    Join,
+    Project,
+    Range,
+    Rel,
+)
 from slacktide.algebra.scalar import Scalar
 from slacktide.common.node import Node
 from slacktide.common.tree import of_type
@@ -22,7 +31,7 @@ from slacktide.program.operator import Operator
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MOST_READ = 500_000  # rows
+MOST_READ = 700_000  # rows
 MOST_BYTES = 64 * 2**20
 _SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -56,14 +65,29 @@ def _multiplies(node: Node) -> bool:
     """Whether many rows may come of few, or the text of a user says what is done with them."""
     match node:
         case o.JoinBags() | o.SemiBags() | Join():
+            if _has_few(node.left) or _has_few(node.right):
+                return False
             return not _meets_by_keys(node.condition, node.left, node.right)
-        case o.Flips():
-            return not _meets_by_keys(node.condition, node.child, node.after)
         case o.Touched():
             return not node.keys
         case _:
-            many = o.Batch | o.ExpandBag | o.GenerateBag | Expand | Generate | Range
+            many = o.Batch | o.Flips | o.ExpandBag | o.GenerateBag | Expand | Generate | Range
             return isinstance(node, many)
+
+
+def _has_few(node: Operator | Rel) -> bool:
+    """Whether a relation has a row or two: the value of a scalar subquery, or the change of one."""
+    match node:
+        case o.Finish():
+            return node.is_global
+        case Aggregate():
+            return not node.keys
+        case o.Map() | o.Select() | o.Negate() | o.Consolidate() | Project() | Filter():
+            return _has_few(node.child)
+        case o.Add():
+            return all(map(_has_few, node.children))
+        case _:
+            return False
 
 
 def _meets_by_keys(condition: Scalar | None, left: Operator | Rel, right: Operator | Rel) -> bool:

@@ -12,7 +12,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from slacktide.spark.light import light_session
-from slacktide.spark.temporary import in_session, name_rows
+from slacktide.spark.temporary import Temporary
 from slacktide.spark.working import working_session
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Shelf:
     def __init__(self, session: SparkSession) -> None:
         self.session = session
         self.labels: dict[str, str] = {}
+        self._temporary = Temporary(session)
         self._light: SparkSession | None = None
         self._made: dict[Hashable, str] = {}
         # Sources and views of the user are given their names beside ours.
@@ -52,16 +53,16 @@ class Shelf:
         """Name the rows of a frame."""
         self._count += 1
         name = f"{self._prefix}{self._count}"
-        name_rows(frame, name)
+        self._temporary.name(frame, name)
         return name
 
     def adopt(self, frame: DataFrame) -> str:
         """Name the rows of a frame of another session."""
-        return self.register(in_session(frame, self.session))
+        return self.register(self._temporary.lend(frame, self.session))
 
     def lend(self, sql: str, session: SparkSession) -> DataFrame:
         """What a query over the tables gives, as a frame of another session."""
-        return in_session(self.session.sql(sql), session)
+        return self._temporary.lend(self.session.sql(sql), session)
 
     def query(self, sql: str, *, is_light: bool) -> DataFrame:
         """What a query over the tables gives.
@@ -93,7 +94,7 @@ class Shelf:
 
     def alias(self, name: str, table: str) -> None:
         """Give a table the name under which the text of a view reads it."""
-        name_rows(self.session.table(table), name)
+        self._temporary.name(self.session.table(table), name)
 
 
 class Shelves:

@@ -151,12 +151,36 @@ class Tables:
         written before, and of so many that a wrong guess, which computes them twice, is dear.
         """
         changed = self.rows_changed()
-        pieces = self._segments(chain)
-        if not changed or changed > MOST_GUESSED or len(pieces) < 2 or not pieces[-1].rows:
+        newest, growth = self._run_before(chain, changed)
+        if changed is None or newest is None or not newest.rows:
             return changed
+        return min(changed, int(newest.rows * growth))
+
+    def read_expected(self, operator: Operator, chain: str) -> tuple[int | None, int]:
+        """How many rows an operator reads to extend a chain, and the bytes in which these are.
+
+        As many as were read in the run before, which skipped what its keys could not meet, and more
+        as there are more changes; at most what there is.
+        """
+        most, size = self.most_read(operator)
+        newest, growth = self._run_before(chain, self.rows_changed())
+        if not most or newest is None or newest.read is None:
+            return most, size
+        growth *= newest.runs  # of those that were merged it tells what one of them read
+        expected = min(most, int(newest.read * max(growth, 1.0)))
+        return expected, size * expected // most
+
+    def _run_before(self, chain: str, changed: int | None) -> tuple[Segment | None, float]:
+        """What the run before added to a chain, and how many changes there are now for one then.
+
+        None where there was none, and where a guess from it would be too bold.
+        """
+        pieces = self._segments(chain)
+        if not changed or changed > MOST_GUESSED or len(pieces) < 2:
+            return None, 1.0
         before, newest = pieces[-2:]
         then = self._changed(before.versions, newest.versions)
-        return changed if not then else min(changed, changed * newest.rows // then)
+        return (newest, changed / then) if then else (None, 1.0)
 
     def _changed(self, start: Mapping[str, int], end: Mapping[str, int]) -> int | None:
         total = Totals()

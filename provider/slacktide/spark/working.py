@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from slacktide.optimizer.first import MOST_KEPT
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 # leave out NaN: see `slacktide.spark.landed`. A line of text is checked whole, whatever a view reads
 # and whichever rows it wants. Spark fails when it pushes an EXISTS of a projection into the branches
 # of a union. The text of a plan for the pages of Spark is written anew at every stage; the short one
-# costs half.
+# costs half. The first rows of an order, as many as are kept, are picked out before they meet.
 EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.sql.adaptive.enabled": "true",
@@ -26,6 +28,7 @@ EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
             "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion"
         ),
         "spark.sql.optimizer.nestedPredicatePushdown.supportedFileSources": "",
+        "spark.sql.optimizer.windowGroupLimitThreshold": str(MOST_KEPT),
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
         "spark.sql.ui.explainMode": "simple",
         "spark.sql.parquet.compression.codec": "zstd",

@@ -27,7 +27,14 @@ from slacktide.store.entry import dump_json
 from slacktide.store.fold import fold
 from slacktide.store.log import Log
 from slacktide.store.objects import Objects
-from slacktide.store.record import Chain, FunctionRecord, RunRecord, Source, ViewRecord
+from slacktide.store.record import (
+    Chain,
+    FunctionRecord,
+    ReferenceRecord,
+    RunRecord,
+    Source,
+    ViewRecord,
+)
 from slacktide.store.serde import FORMAT, Reader, encode
 from slacktide.store.world import World
 
@@ -42,6 +49,7 @@ _READERS: Final[Mapping[str, Reader]] = MappingProxyType(
         "views": Reader(ViewRecord),
         "functions": Reader(FunctionRecord),
         "chains": Reader(Chain),
+        "references": Reader(ReferenceRecord),
     }
 )
 Hinted = tuple[int, list[str]]
@@ -98,7 +106,7 @@ def encode_checkpoint(world: World, place: Callable[[Chunk], str | None]) -> byt
     body = {
         "settings": encode(world.settings),
         "sources": sources,
-        **{kind: encode(getattr(world, kind)) for kind in ("views", "functions", "chains")},
+        **{kind: encode(getattr(world, kind)) for kind in _READERS if kind != "sources"},
         "collected": world.collected,
         "runs": [[getattr(run, f.name) for f in fields(run)] for run in world.runs.values()],
     }
@@ -151,6 +159,7 @@ def _arrivals(
 def _world(
     number: int, body: dict[str, Any], arrivals: Mapping[str, Arrivals], where: str
 ) -> World:
+    body.setdefault("references", {})  # checkpoints of earlier versions have none
     known = {
         kind: {name: reader(value, where) for name, value in body[kind].items()}
         for kind, reader in _READERS.items()
@@ -167,6 +176,7 @@ def _world(
         runs=MappingProxyType(runs),
         plans=MappingProxyType({run.plan_id: run.run for run in runs.values()}),
         collected=body.get("collected", 0),
+        references=MappingProxyType(known["references"]),
     )
 
 

@@ -29,6 +29,7 @@ def with_merged(chain: Chain, first: int, merged: Segment) -> Chain:
         run=newest.run,
         versions=newest.versions,
         runs=sum(piece.runs for piece in pieces[first:]),
+        read=newest.read,
     )
     if first == 0:
         return replace(chain, base=piece, segments=())

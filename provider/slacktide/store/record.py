@@ -64,6 +64,29 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class ReferenceRecord:
+    """A reference from one source to the key of another, that was checked and found to hold.
+
+    Attributes:
+        name: the reference as text.
+        source: the referring source.
+        columns: of it, in the order of `key`.
+        target: the source referred to.
+        key: columns by which its rows are told apart.
+        versions: of both sources, as of which all rows were checked.
+        token: the log number that said so; set by the store.
+    """
+
+    name: str
+    source: str
+    columns: tuple[str, ...]
+    target: str
+    key: tuple[str, ...]
+    versions: Mapping[str, int]
+    token: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionRecord:
     """A function that views may call."""
 
@@ -89,6 +112,7 @@ class Segment:
     Attributes:
         run: the run that wrote it; of several that were compacted into one, the newest.
         runs: how many runs it tells of.
+        read: the rows that were read to make it; None where they were not measured.
     """
 
     run: int | str
@@ -97,6 +121,7 @@ class Segment:
     bytes: int
     versions: Mapping[str, int]
     runs: int = 1
+    read: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +187,7 @@ class ViewRecord:
         former_versions: how far the last answer had come, by source, while there are no `versions`; without
             sources that were reset since, as versions compare within one epoch.
         forgotten_run: the last run that answered a former text of which nothing is kept; None for none.
+        doubted: a reference that its answer went by and that does not hold; empty once it is made anew.
     """
 
     name: str
@@ -180,6 +206,7 @@ class ViewRecord:
     defined: int = 0
     former_versions: Mapping[str, int] = field(default_factory=dict)
     forgotten_run: int | None = None
+    doubted: str = ""
 
     @property
     def reached(self) -> Mapping[str, int]:

@@ -71,6 +71,14 @@ class ChainIs:
 
 
 @dataclass(frozen=True, slots=True)
+class ReferenceIs:
+    """What is known of a reference did not change since; None: it is not known to hold."""
+
+    name: str
+    token: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class PlanOpen:
     """No run has committed this plan."""
 
@@ -111,6 +119,7 @@ Requirement = (
     | DefinedBy
     | ReadersAre
     | ChainIs
+    | ReferenceIs
     | PlanOpen
     | RunFree
     | NotCollected
@@ -133,9 +142,8 @@ def obstacle(world: World, requirement: Requirement) -> str | None:
             reason = _changed(kind, name, None if there is None else there.defined, entry)
         case ReadersAre(name, readers):
             reason = _read(name, world.readers(name), tuple(readers))
-        case ChainIs(id, token):
-            chain = world.chains.get(id)
-            reason = _changed("chain", id, None if chain is None else chain.token, token)
+        case ChainIs() | ReferenceIs():
+            reason = _of_record(world, requirement)
         case PlanOpen(plan_id):
             by = world.plans.get(plan_id)
             reason = None if by is None else f"plan {plan_id} was committed as run {by}"
@@ -162,6 +170,16 @@ def _changed(kind: str, name: str, now: int | None, then: int | None) -> str | N
     if then is None:
         return f"{kind} {name} was made by entry {now}"
     return f"{kind} {name} was changed by entry {now}"
+
+
+def _of_record(world: World, requirement: ChainIs | ReferenceIs) -> str | None:
+    match requirement:
+        case ChainIs(id, token):
+            chain = world.chains.get(id)
+            return _changed("chain", id, None if chain is None else chain.token, token)
+        case ReferenceIs(name, token):
+            known = world.references.get(name)
+            return _changed("reference", name, None if known is None else known.token, token)
 
 
 def _of_source(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from slacktide.store.arrivals import Arrival
-from slacktide.store.record import Chain, FunctionRecord, Json, Segment
+from slacktide.store.record import Chain, FunctionRecord, Json, ReferenceRecord, Segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +187,28 @@ class PauseView:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfirmReferences:
+    """Say that references hold as of their versions; their tokens are set by the store."""
+
+    references: tuple[ReferenceRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawReferences:
+    """Say that references do not hold, or that it is not known any more. Answers stay."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtAnswer:
+    """Have the next refresh make an answer anew, as it went by a reference that does not hold."""
+
+    view: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
 class SetChain:
     """Write a chain, in place of one that is there; its token is set by the store."""
 
@@ -253,6 +275,9 @@ Update = (
     | ForgetFormer
     | DropView
     | PauseView
+    | ConfirmReferences
+    | WithdrawReferences
+    | DoubtAnswer
     | SetChain
     | ExtendChain
     | DropChain

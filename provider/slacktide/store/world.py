@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from slacktide.store.record import Chain, FunctionRecord, Json, RunRecord, Source, ViewRecord
+from slacktide.store.record import (
+    Chain,
+    FunctionRecord,
+    Json,
+    ReferenceRecord,
+    RunRecord,
+    Source,
+    ViewRecord,
+)
 
 
 def _nothing() -> MappingProxyType[str, Json]:
@@ -27,6 +35,7 @@ class World:
         plans: the run that committed each plan.
         collected: the collection point; what runs that began before this entry wrote and no entry
             names may be gone.
+        references: those that were checked and found to hold, by name.
     """
 
     number: int = -1
@@ -38,6 +47,7 @@ class World:
     runs: Mapping[int, RunRecord] = field(default_factory=lambda: MappingProxyType({}))
     plans: Mapping[str, int] = field(default_factory=_nothing)
     collected: int = 0
+    references: Mapping[str, ReferenceRecord] = field(default_factory=_nothing)
 
     @property
     def next_run(self) -> int:

@@ -32,6 +32,11 @@ def large(lab: Lab) -> None:
     lab.land("t", insert=[fact(number, number % 5, number % 9) for number in range(100, 20_200)])
 
 
+def front(lab: Lab) -> None:
+    """What stands first goes, and with it all pairs that a limit keeps."""
+    lab.land("t", delete=[row for row in lab.rows["t"] if row[0] < 26])
+
+
 def nothing(lab: Lab) -> None:
     """A change that sums to nothing."""
     lab.land("t", insert=[fact(70, 1, 1)], delete=[fact(70, 1, 1)])
@@ -138,6 +143,11 @@ KINDS: Final[dict[str, Kind]] = {
     "median": _maintained("MEDIAN, PERCENTILE"),
     "window": _maintained("window with PARTITION BY"),
     "top k": _maintained("ORDER BY, LIMIT"),
+    "top k run dry": Kind(
+        {"v": "SELECT a.id, b.id AS o FROM t a CROSS JOIN t b ORDER BY a.id, b.id LIMIT 5"},
+        settings={"policy": "incremental"},
+        change=front,
+    ),
     "top k over groups": _maintained("ORDER BY, LIMIT over groups"),
     "recomputed groups": _maintained("COLLECT_LIST"),
     "union all": _maintained("UNION ALL"),

@@ -19,11 +19,10 @@ from slacktide.store.world import World
 from tests.harness.lab import canonical
 from tests.harness.objects import TickingClock
 from tests.harness.random_sql.changes import (
-    INSERT,
     Batch,
     Rows,
     applied,
-    arrow_schema,
+    arrow_rows,
     no_rows,
     write,
 )
@@ -219,8 +218,7 @@ class Arena:
             rows = batch.rename_columns(schema.names).cast(schema)
         except (PySparkException, pa.ArrowException):
             return False
-        weighed = rows.append_column("__m", pa.array([1] * rows.num_rows, pa.int64()))
-        return bag_of(stored) == bag_of([weighed])
+        return bag_of(stored) == bag_of([_weighed(rows)])
 
     def _batch(self, text: str) -> DataFrame:
         """A query over the rows that landed, and over the texts of views that it names."""
@@ -234,10 +232,7 @@ class Arena:
     def _rows_session(self) -> SparkSession:
         session = self._spark.newSession()
         for name, rows in self.rows.items():
-            self._files += 1
-            path = self._root / f"{name}-{self._files}.parquet"
-            write(path, name, [(INSERT, row) for row in rows])
-            frame = session.read.schema(TABLES[name].ddl).parquet(str(path))
+            frame = session.createDataFrame(arrow_rows(name, rows), TABLES[name].ddl)
             frame.createOrReplaceTempView(name)
         return session
 
@@ -265,18 +260,12 @@ class Arena:
             AssertionError: they do not.
         """
         for name in TABLES:
-            schema = arrow_schema(name)
-            fields = [f.with_name(f"c{i}") for i, f in enumerate(schema)]
+            rows = arrow_rows(name, self.rows[name])
+            fields = [f.with_name(f"c{i}") for i, f in enumerate(rows.schema)]
             typed = pa.schema([*fields, pa.field("__m", pa.int64())])
             found = bag_of(table.cast(typed) for table in self._tables(f"all_{name}"))
-            wanted = bag_of([self._expected(name, typed)])
+            wanted = bag_of([_weighed(rows)])
             assert found == wanted, (name, found - wanted, wanted - found)
-
-    def _expected(self, name: str, typed: pa.Schema) -> pa.Table:
-        rows = [(*row, 1) for row in self.rows[name]]
-        columns = [[row[i] for row in rows] for i in range(len(typed))]
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, typed, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=typed)
 
     def batch_fails(self, text: str) -> bool:
         """Whether the query fails over the rows themselves, in Spark alone."""
@@ -287,6 +276,10 @@ class Arena:
         except PySparkException:
             return True
         return False
+
+
+def _weighed(rows: pa.Table) -> pa.Table:
+    return rows.append_column("__m", pa.array([1] * rows.num_rows, pa.int64()))
 
 
 def _types(frame: DataFrame) -> list[str]:

@@ -68,11 +68,17 @@ def _paired(changes: list[Change]) -> list[Change]:
 
 def write(path: Any, source: str, changes: Sequence[Change]) -> None:
     """Write one file of a change feed."""
+    rows = arrow_rows(source, [row for _, row in changes])
+    kinds = pa.array([kind for kind, _ in changes], pa.string())
+    pq.write_table(rows.append_column("_change_type", kinds), path)
+
+
+def arrow_rows(source: str, rows: Sequence[Row]) -> pa.Table:
+    """Rows of a source, under the columns that files hold them in."""
     schema = arrow_schema(source)
-    columns = [[row[place] for _, row in changes] for place in range(len(schema))]
+    columns = [[row[place] for row in rows] for place in range(len(schema))]
     arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
-    arrays.append(pa.array([kind for kind, _ in changes], pa.string()))
-    pq.write_table(pa.Table.from_arrays(arrays, names=[*schema.names, "_change_type"]), path)
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def arrow_schema(source: str) -> pa.Schema:

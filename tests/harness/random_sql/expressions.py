@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.harness.random_sql.nodes import Form, Leaf, Node, Several
+from tests.harness.random_sql.schema import KNOWN, MEETING, WIDE
 
 ORDERED = ("integer", "decimal", "string", "date", "timestamp", "double", "quotient", "boolean")
 NESTED = ("numbers", "texts", "items", "struct")
@@ -22,7 +23,7 @@ class Column:
     Attributes:
         text: how the text refers to it.
         sort: see `tests.harness.random_sql.schema`.
-        domain: columns of one domain hold values that meet; empty where none do.
+        domain: of a source's column, see `tests.harness.random_sql.schema`; empty for what is computed.
     """
 
     text: str
@@ -36,6 +37,11 @@ class Column:
 
 
 Scope = Sequence[Column]
+
+
+def meeting(left: Scope, right: Scope) -> list[tuple[Column, Column]]:
+    """The pairs of columns on which two relations may be joined."""
+    return [(a, b) for a in left for b in right if a.domain in MEETING and a.domain == b.domain]
 
 
 class Pen:
@@ -222,11 +228,14 @@ def expression(pen: Pen, scope: Scope, sort: str, depth: int = 2) -> Node:
     if depth <= 0 or not forms or (not columns and pen.chance(0.15)):
         return Leaf(pen.dice.choice(LITERALS[sort]), sort)
     template, parts, construct = pen.dice.choice(_sensible(forms, scope))
-    children = tuple(
-        _part(pen, scope, part, depth - 1, is_second=place > 0)
-        for place, part in enumerate(parts.split())
-    )
-    return Form(template, children, sort, construct)
+    children: list[Node] = []
+    for part in parts.split():
+        child = expression(pen, scope, part, depth - 1)
+        # A column beside itself says nothing.
+        if children and part in LITERALS and (child == children[0] or pen.chance(0.5)):
+            child = Leaf(pen.dice.choice(_beside(scope, children[0], part)), part)
+        children.append(child)
+    return Form(template, tuple(children), sort, construct)
 
 
 def _sensible(
@@ -237,19 +246,54 @@ def _sensible(
     return [form for form in forms if form[1].split()[0] in sorts] or forms
 
 
-def _part(pen: Pen, scope: Scope, sort: str, depth: int, *, is_second: bool) -> Node:
-    if is_second and sort in LITERALS and pen.chance(0.5):
-        return Leaf(pen.dice.choice(LITERALS[sort]), sort)
-    return expression(pen, scope, sort, depth)
+def _beside(scope: Scope, first: Node, sort: str) -> Sequence[str]:
+    """Literals to stand beside a first part: values that it has, where that is a known column."""
+    domains = [c.domain for c in columns_of(scope, [sort]) if c.leaf == first]
+    return [*(KNOWN.get(domains[0], ()) if domains else ()), *LITERALS[sort]]
 
 
 def predicate(pen: Pen, scope: Scope, *, share: float = 0.4) -> Node:
-    """Write a condition that many rows meet: a narrow one stands beside a wide one, mostly."""
+    """Write a condition that some rows meet and others do not, mostly.
+
+    Args:
+        pen: the writer's.
+        scope: columns that it may refer to.
+        share: of the conditions of any form that stand alone; the others stand beside one that many meet.
+    """
+    known = [column for column in scope if column.domain in KNOWN]
+    if known and pen.chance(0.4):
+        return selective(pen, pen.dice.choice(known))
     narrow = expression(pen, scope, "boolean", 2)
-    if pen.chance(share):
+    if pen.chance(share / 2):
         return narrow
-    wide = pen.dice.choice(columns_of(scope, GROUPABLE) or [Column("1", "integer")])
-    return Form("({} OR {} IS NOT NULL)", (narrow, wide.leaf), "boolean", "or")
+    if known:
+        beside = selective(pen, pen.dice.choice(known))
+    else:
+        wide = pen.dice.choice(columns_of(scope, GROUPABLE) or [Column("1", "integer")])
+        beside = Form("{} IS NOT NULL", (wide.leaf,), "boolean", "is null")
+    return Form("({} OR {})", (narrow, beside), "boolean", "or")
+
+
+def selective(pen: Pen, column: Column) -> Form:
+    """Compare a column with values that it has, so that more than half of its rows remain, mostly."""
+    known = KNOWN[column.domain]
+    half = len(known) // 2
+    low, high = pen.dice.choice(known[:half]), pen.dice.choice(known[half:])
+    some = ", ".join(pen.dice.sample(known, len(known) - pen.dice.randint(1, 2)))
+    few = ", ".join(pen.dice.sample(known, pen.dice.randint(1, 2)))
+    ranges = [
+        (f"({{}} >= {low})", "comparison"),
+        (f"({{}} <= {high})", "comparison"),
+        (f"({{}} BETWEEN {low} AND {high})", "between"),
+    ]
+    lists = [
+        (f"({{}} <> {pen.dice.choice(known)})", "comparison"),
+        (f"({{}} IN ({some}))", "in list"),
+        (f"({{}} NOT IN ({few}))", "in list"),
+    ]
+    forms = ranges if column.domain in WIDE else ranges + lists
+    template, construct = pen.dice.choice(forms)
+    return Form(template, (column.leaf,), "boolean", construct)
 
 
 def conjunction(pen: Pen, scope: Scope, most: int) -> Several:

@@ -24,7 +24,7 @@ REMEMBERED = ("states/", "sources/")
 def split(arena: Arena, stream: Stream) -> Iterator[Run]:
     """A batch comes in two halves."""
     _, batch = stream.batch()
-    halves = [(source, _halves(changes)) for source, changes in batch]
+    halves = [(source, _halves(changes)) for source, changes in _by_source([batch])]
     yield arena.step([(source, first) for source, (first, _) in halves])
     yield arena.step([(source, second) for source, (_, second) in halves])
 
@@ -44,11 +44,16 @@ def merged(arena: Arena, stream: Stream) -> Iterator[Run]:
 
 def in_one_file(arena: Arena, stream: Stream) -> Iterator[Run]:
     """Three batches come as one file for each source."""
+    yield arena.step(_by_source([stream.batch()[1] for _ in range(3)]))
+
+
+def _by_source(batches: Iterable[Batch]) -> Batch:
+    """One file for each source, with all changes in their order: some undo earlier ones."""
     files: dict[str, list[Change]] = {}
-    for _ in range(3):
-        for source, changes in stream.batch()[1]:
+    for batch in batches:
+        for source, changes in batch:
             files.setdefault(source, []).extend(changes)
-    yield arena.step([*files.items()])
+    return [*files.items()]
 
 
 def there_and_back(arena: Arena, stream: Stream) -> Iterator[Run]:

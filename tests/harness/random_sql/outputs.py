@@ -31,9 +31,10 @@ def named(pen: Pen, expressions: Sequence[Node], domains: Sequence[str]) -> tupl
 
 def limited(pen: Pen, node: Node) -> Node:
     """Order by all columns, so that only equal rows tie, and keep some."""
-    kept = pen.dice.choice([1, 3, 5, 10])
+    kept = pen.dice.choice([1, 3, 5, 10, 20, 30])
     offset = f" OFFSET {pen.dice.choice([1, 2])}" if pen.chance(0.3) else ""
-    template = f"{{}} ORDER BY ALL LIMIT {kept}{offset}"
+    direction = pen.dice.choice(["", " DESC"])
+    template = f"{{}} ORDER BY ALL{direction} LIMIT {kept}{offset}"
     return Form(template, (node,), QUERY, "offset" if offset else "top-k")
 
 
@@ -44,6 +45,8 @@ def tied(pen: Pen) -> Query:
     chosen = pen.dice.sample(columns, min(len(columns), 3))
     items, outputs = named(pen, [c.leaf for c in chosen], [c.domain for c in chosen])
     order = pen.dice.choice(columns_of(base.scope, ["integer", "string"])).text
-    text = f"SELECT {{}} FROM {{}}{{}} ORDER BY {order} LIMIT {pen.dice.choice([2, 5, 8])}"
+    direction = pen.dice.choice(["", " DESC"])
+    kept = pen.dice.choice([2, 5, 8, 12])
+    text = f"SELECT {{}} FROM {{}}{{}} ORDER BY {order}{direction} LIMIT {kept}"
     where = conjunction(pen, base.scope, 1)
     return Query(Form(text, (items, base.node, where), QUERY, "top-k with ties"), outputs)

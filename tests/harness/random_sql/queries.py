@@ -40,7 +40,13 @@ SETS = {
     "INTERSECT ALL": 1,
     "EXCEPT ALL": 1,
 }
-SET_SORTS = ("integer", "string", "date", "decimal")
+SET_DOMAINS = {
+    "k": "integer",
+    "g": "string",
+    "day": "date",
+    "small": "integer",
+    "price": "decimal",
+}
 
 
 def view(pen: Pen) -> Query:
@@ -149,8 +155,8 @@ def _grouped(pen: Pen, source: Relation, where: Several) -> Query:
 
 def _keys(pen: Pen, scope: Scope) -> Sequence[Column]:
     candidates = groupable(scope)
-    meeting = [c for c in candidates if c.domain in {"k", "g", "day"}] or candidates
-    pool = meeting if pen.chance(0.75) else candidates
+    few = [c for c in candidates if c.domain in {"k", "g", "day"}] or candidates
+    pool = few if pen.chance(0.75) else candidates
     count = pen.dice.choice([0, 1, 1, 1, 2, 2, 3])
     chosen = pen.dice.sample(pool, min(len(pool), count))
     if chosen and pen.chance(0.2):
@@ -183,7 +189,8 @@ def _having(pen: Pen, values: Scope) -> tuple[Node, ...]:
     if not counted or not pen.chance(0.2):
         return ()
     column = pen.dice.choice(counted)
-    return (Form(f"({{}} > {pen.dice.choice([0, 1, 2])})", (column.leaf,), "boolean"),)
+    condition = pen.dice.choice(["> 0", "> 1", "<> 2", "<= 40"])
+    return (Form(f"({{}} {condition})", (column.leaf,), "boolean"),)
 
 
 def windows(pen: Pen, depth: int) -> Query:
@@ -218,7 +225,7 @@ def distinct(pen: Pen, depth: int) -> Query:
     """SELECT DISTINCT …"""
     source, where = from_where(pen, depth)
     columns = groupable(source.scope)
-    chosen = pen.dice.sample(columns, min(len(columns), pen.dice.randint(1, 3)))
+    chosen = pen.dice.sample(columns, min(len(columns), pen.dice.choice([1, 2, 2, 3, 4])))
     expressions: list[Node] = [c.leaf for c in chosen] or [Leaf("1", "integer")]
     domains = [c.domain for c in chosen] or [""]
     if pen.chance(0.3):
@@ -232,24 +239,30 @@ def distinct(pen: Pen, depth: int) -> Query:
 def set_operation(pen: Pen, depth: int) -> Query:
     """Two queries of the same sorts, united, intersected or taken from each other."""
     kind = pen.choice(SETS)
-    sorts = pen.dice.sample(SET_SORTS, pen.dice.choice([1, 1, 2]))
-    left, right = (_side(pen, depth, sorts) for _ in range(2))
+    # One column of few values is the same set after nearly every batch.
+    sources = [from_where(pen, depth - 1 if pen.chance(0.3) else 0) for _ in range(2)]
+    both = [d for d in SET_DOMAINS if all(_has(source.scope, d) for source, _ in sources)]
+    wanted = pen.dice.sample(both or ["k"], min(len(both) or 1, pen.dice.choice([1, 2, 2, 3])))
+    left, right = (_side(pen, *source, wanted) for source in sources)
     node = Form(f"({{}}) {kind} ({{}})", (left.node, right.node), QUERY, kind.lower())
     return Query(node, left.columns)
 
 
-def _side(pen: Pen, depth: int, sorts: Sequence[str]) -> Query:
-    source, where = from_where(pen, depth - 1 if pen.chance(0.3) else 0)
-    expressions = [_meeting(pen, source.scope, sort) for sort in sorts]
-    items, columns = named(pen, expressions, [""] * len(sorts))
+def _has(scope: Scope, domain: str) -> bool:
+    return any(column.domain == domain for column in scope)
+
+
+def _side(pen: Pen, source: Relation, where: Several, domains: Sequence[str]) -> Query:
+    expressions = [_of_domain(pen, source.scope, domain) for domain in domains]
+    items, columns = named(pen, expressions, [""] * len(domains))
     return Query(Form("SELECT {} FROM {}{}", (items, source.node, where), QUERY), columns)
 
 
-def _meeting(pen: Pen, scope: Scope, sort: str) -> Node:
-    columns = [c for c in columns_of(scope, [sort]) if c.domain in {"k", "g", "day"}]
-    if columns and pen.chance(0.8):
+def _of_domain(pen: Pen, scope: Scope, domain: str) -> Node:
+    columns = [c for c in scope if c.domain == domain]
+    if columns and pen.chance(0.9):
         return pen.dice.choice(columns).leaf
-    return expression(pen, scope, sort, 1)
+    return expression(pen, scope, SET_DOMAINS[domain], 1)
 
 
 def with_query(pen: Pen) -> Query:

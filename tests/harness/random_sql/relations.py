@@ -11,12 +11,13 @@ from tests.harness.random_sql.expressions import (
     Pen,
     Scope,
     columns_of,
+    meeting,
     predicate,
 )
 from tests.harness.random_sql.nodes import RELATION, Form, Leaf, Node, Several
 from tests.harness.random_sql.schema import TABLES
 
-INFO = (("a", "integer"), ("b", "string"), ("w", "decimal"))
+INFO = (("a", "integer", "small"), ("b", "string", "g"), ("w", "decimal", "weight"))
 JOINS = {
     "JOIN": 4,
     "LEFT JOIN": 3,
@@ -25,6 +26,8 @@ JOINS = {
     "LEFT SEMI JOIN": 1,
     "LEFT ANTI JOIN": 1,
 }
+CONDITIONS = {"equi": 6, "equi and more": 2.5, "range": 1.2, "arbitrary": 0.8}
+ANTI_CONDITIONS = {"equi": 1.5, "equi and more": 6, "range": 0.3, "arbitrary": 0.3}
 GENERATORS = {
     "nums": ("explode", (("integer", "k"),)),
     "tags": ("explode", (("string", "g"),)),
@@ -55,11 +58,11 @@ Inner = Callable[[Pen, int], Query]
 
 def table(pen: Pen, name: str | None = None) -> Relation:
     """A source under a name of its own."""
-    chosen = name or pen.choice({"facts": 5, "dim": 3, "loose": 3, "nested": 2})
+    chosen = name or pen.choice({"facts": 6, "dim": 2.5, "loose": 3, "nested": 2})
     alias = pen.name("t")
     scope = [Column(f"{alias}.{f.name}", f.sort, f.domain) for f in TABLES[chosen].fields]
     if chosen == "dim":
-        scope += [Column(f"{alias}.info.{name}", sort) for name, sort in INFO]
+        scope += [Column(f"{alias}.info.{name}", sort, domain) for name, sort, domain in INFO]
     return Relation(Leaf(f"{chosen} AS {alias}", RELATION), scope)
 
 
@@ -111,7 +114,9 @@ def joined(pen: Pen, left: Relation, right: Relation) -> Relation:
     """Join two relations, on keys that meet where there are any."""
     kind = pen.choice(JOINS)
     both = [*left.scope, *right.scope]
-    condition = _condition(pen, left.scope, right.scope)
+    # Without more than an equality, nearly each row has a partner, and an anti join nothing to give.
+    shapes = ANTI_CONDITIONS if kind == "LEFT ANTI JOIN" else CONDITIONS
+    condition = _condition(pen, left.scope, right.scope, pen.choice(shapes))
     node = Form(
         f"{{}} {kind} {{}} ON {{}}", (left.node, right.node, condition), RELATION, kind.lower()
     )
@@ -119,9 +124,8 @@ def joined(pen: Pen, left: Relation, right: Relation) -> Relation:
     return Relation(node, kept)
 
 
-def _condition(pen: Pen, left: Scope, right: Scope) -> Node:
-    pairs = [(a, b) for a in left for b in right if a.domain and a.domain == b.domain]
-    shape = pen.choice({"equi": 6, "equi and more": 2.5, "range": 1.2, "arbitrary": 0.8})
+def _condition(pen: Pen, left: Scope, right: Scope, shape: str) -> Node:
+    pairs = meeting(left, right)
     if not pairs or shape == "range":
         return _range(pen, left, right)
     a, b = pen.dice.choice(pairs)
@@ -130,8 +134,9 @@ def _condition(pen: Pen, left: Scope, right: Scope) -> Node:
     match shape:
         case "equi and more":
             more = predicate(pen, [*left, *right], share=0.6)
-            if pen.chance(0.4):
-                c, d = pen.dice.choice(pairs)
+            others = [pair for pair in pairs if pair != (a, b)]
+            if others and pen.chance(0.4):
+                c, d = pen.dice.choice(others)
                 more = Form("{} = {}", (c.leaf, d.leaf), "boolean")
             return Several((equal, more), " AND ", sort="boolean", construct="residual condition")
         case "arbitrary":
@@ -142,13 +147,15 @@ def _condition(pen: Pen, left: Scope, right: Scope) -> Node:
 
 
 def _range(pen: Pen, left: Scope, right: Scope) -> Node:
-    """A condition that orders two columns of a sort."""
+    """A condition that orders two columns of a sort, with values of the same size where there are such."""
     sorts = [s for s in ("integer", "date") if columns_of(left, [s]) and columns_of(right, [s])]
     if not sorts:
         return Leaf("true", "boolean")
     sort = pen.dice.choice(sorts)
-    a = pen.dice.choice(columns_of(left, [sort]))
-    b = pen.dice.choice(columns_of(right, [sort]))
+    a, b = (
+        pen.dice.choice([c for c in there if c.domain in {"k", "small", "day"}] or there)
+        for there in (columns_of(left, [sort]), columns_of(right, [sort]))
+    )
     template = pen.dice.choice(["{} < {}", "{0} BETWEEN {1} AND {1} + 2", "{} >= {}"])
     if template.startswith("{0}"):
         text = template.format(a.text, b.text)

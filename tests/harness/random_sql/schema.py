@@ -27,7 +27,7 @@ class Field:
     Attributes:
         type: as Spark DDL.
         sort: what it is to expressions; see above.
-        domain: columns of one domain hold values that meet; empty where none do.
+        domain: columns of one domain hold the same values, see `KNOWN` and `MEETING`.
         make: makes a value.
     """
 
@@ -120,7 +120,9 @@ def money(scale: int, most: int) -> Maker:
     return made
 
 
-K = one_of(0, 1, 2, 3, 4, 5)
+# The keys that facts and others have; a dimension may have more.
+KEYS = range(8)
+K = one_of(*KEYS)
 G = one_of("a", "b", "c", "B ", "", "aB")
 DAY = one_of(*(date(2026, 1, 1) + timedelta(days=5 * n) for n in range(12)))
 AT = one_of(*(EPOCH + timedelta(hours=7 * n, microseconds=n % 2) for n in range(40)))
@@ -128,6 +130,29 @@ QUARTERS = one_of(*[0.25, 0.5, 1.25, -2.75, 3.0, 8.5, 0.0] * 5, float("nan"))
 SIGNED = one_of(0.0, -0.0, 1.5, -1.5, float("inf"), float("nan"))
 OK = one_of(True, False)
 SMALL = one_of(*range(10))
+
+# Domains on which relations are joined and sets are made: many of their values occur on both sides.
+MEETING = frozenset({"k", "g", "day", "id"})
+# Values that columns of a domain hold, or lie between where they hold too many, as literals, the least
+# first: what a condition compares a column with, so that some rows meet it and others do not.
+KNOWN: Mapping[str, Sequence[str]] = {
+    "id": ("2", "5", "9", "40", "60", "90"),
+    "k": tuple(map(str, KEYS)),
+    "g": ("''", "'B '", "'a'", "'aB'", "'b'", "'c'"),
+    "day": tuple(f"DATE '{date(2026, 1, 1) + timedelta(days=5 * n)}'" for n in range(12)),
+    "small": tuple(map(str, range(10))),
+    "price": ("-8.50", "0.00", "5.25", "20.00", "32.50", "48.00"),
+    "rate": ("-0.1250", "0.0000", "0.2000", "0.4500", "0.7500"),
+    "weight": ("-1.500", "0.000", "2.250", "5.000", "8.125"),
+    "at": tuple(
+        f"TIMESTAMP '{(EPOCH + timedelta(days=n)):%Y-%m-%d %H:%M:%S}'" for n in range(2, 11)
+    ),
+    "quarter": ("-2.75D", "0.0D", "0.25D", "0.5D", "1.25D", "3.0D", "8.5D"),
+    "signed": ("-1.5D", "-0.0D", "0.0D", "1.5D"),
+    "few": ("-7", "1", "2", "3", "100"),
+}
+# Domains of which not each value is known: to be in a list of them is rare.
+WIDE = frozenset({"id", "price", "rate", "weight", "at"})
 
 TABLES: Mapping[str, Table] = {
     table.name: table
@@ -138,16 +163,16 @@ TABLES: Mapping[str, Table] = {
                 Field("id", "BIGINT NOT NULL", "integer", "id", SMALL),
                 Field("k", "INT", "integer", "k", K),
                 Field("g", "STRING", "string", "g", G),
-                Field("q", "INT", "integer", "", SMALL),
-                Field("price", "DECIMAL(12,2)", "decimal", "", money(2, 2000)),
-                Field("rate", "DECIMAL(5,4)", "decimal", "", money(4, 3000)),
-                Field("at", "TIMESTAMP", "timestamp", "", AT),
+                Field("q", "INT", "integer", "small", SMALL),
+                Field("price", "DECIMAL(12,2)", "decimal", "price", money(2, 2000)),
+                Field("rate", "DECIMAL(5,4)", "decimal", "rate", money(4, 3000)),
+                Field("at", "TIMESTAMP", "timestamp", "at", AT),
                 Field("day", "DATE", "date", "day", DAY),
                 Field("ok", "BOOLEAN", "boolean", "", OK),
-                Field("d", "DOUBLE", "double", "", QUARTERS),
+                Field("d", "DOUBLE", "double", "quarter", QUARTERS),
             ),
             ("id",),
-            26,
+            30,
         ),
         Table(
             "dim",
@@ -165,18 +190,18 @@ TABLES: Mapping[str, Table] = {
                 ),
             ),
             ("k",),
-            5,
+            6,
         ),
         Table(
             "loose",
             (
                 Field("k", "INT", "integer", "k", K),
                 Field("g", "STRING", "string", "g", one_of("a", "b", "c")),
-                Field("v", "BIGINT NOT NULL", "integer", "", one_of(1, 2, 3, 100, -7, nulls=0)),
-                Field("z", "DOUBLE", "signed", "", SIGNED),
+                Field("v", "BIGINT NOT NULL", "integer", "few", one_of(1, 2, 3, 100, -7, nulls=0)),
+                Field("z", "DOUBLE", "signed", "signed", SIGNED),
             ),
             (),
-            24,
+            26,
         ),
         Table(
             "nested",
@@ -195,7 +220,7 @@ TABLES: Mapping[str, Table] = {
                 ),
             ),
             ("id",),
-            14,
+            18,
         ),
     )
 }

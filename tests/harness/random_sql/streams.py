@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from tests.harness.lab import canonical
@@ -17,12 +18,14 @@ from tests.harness.random_sql.changes import (
     applied,
     no_rows,
 )
-from tests.harness.random_sql.schema import TABLES, Row
+from tests.harness.random_sql.schema import KEYS, TABLES, Row
 
 KEYED = ("facts", "nested", "dim")
 ALL = (*KEYED, "loose")
 # Cases that are there for what they do not change.
 QUIET = ("nothing", "came and went")
+# Changes of a source by which the answers of most of its readers change.
+ENOUGH = 5
 
 
 class Stream:
@@ -35,42 +38,64 @@ class Stream:
     def __init__(self, seed: int) -> None:
         self._dice = random.Random(seed)  # noqa: S311 - rows, not secrets
         self.rows: Rows = no_rows()
-        self._next = dict.fromkeys(TABLES, 0)
+        self._next = {name: len(KEYS) if name == "dim" else 0 for name in TABLES}
         self._number = 0
         self._order = self._dice.sample([*CASES], len(CASES))
+        self._given: set[int] = set()
 
     def initial(self) -> Batch:
         """Some tens of rows."""
         batch = [(name, self._new(name, table.size)) for name, table in TABLES.items()]
-        self._next["dim"] = 10  # those below are the keys that facts have
         return self._taken(batch)
 
     def batch(self) -> tuple[str, Batch]:
         """The next batch, and which case it is."""
         name = self._order[self._number % len(self._order)]
         self._number += 1
-        return name, self._taken(self._livened(name, CASES[name](self)))
+        batch = self._taken(CASES[name](self))
+        if name in QUIET or self._dice.random() < 0.15:
+            return name, batch
+        return name, [*batch, *self._taken(self._livening(batch))]
 
     def _taken(self, batch: Batch) -> Batch:
         self.rows = applied(self.rows, batch)
+        self._given = set()
         return batch
 
-    def _livened(self, name: str, batch: Batch) -> Batch:
-        """Now and then the sources that a case leaves alone change a little at the same time."""
-        if name in QUIET or self._dice.random() < 0.4:
-            return batch
-        others = [name for name in ALL if name not in {source for source, _ in batch}]
+    def _livening(self, batch: Batch) -> Batch:
+        """Files that change the sources which a case leaves alone, or nearly so."""
+        touched = Counter({source: len(changes) for source, changes in batch})
+        return [(name, self._little(name)) for name in ALL if touched[name] < ENOUGH]
+
+    def _little(self, source: str) -> list[Change]:
+        """Some rows of a source change, and of a source that ran low some come back."""
+        lacking = TABLES[source].size - len(self.rows[source])
+        changes = self._updates(source, 3)
+        updated = {canonical(row) for kind, row in changes if kind == BEFORE}
+        gone = [row for row in self._some(source, 2) if canonical(row) not in updated]
         return [
-            *batch,
-            *((name, [*self._new(name, 1), *self._updates(name, 1)]) for name in others),
+            *self._new(source, max(2, lacking // 2)),
+            *changes,
+            *((DELETE, row) for row in gone),
         ]
 
     # -------------------------------------------------------------- pieces
 
     def _row(self, source: str, **values: object) -> Row:
+        number = self._number_for(source)
+        return self._with(source, TABLES[source].row(self._dice, number), **values)
+
+    def _number_for(self, source: str) -> int:
+        """The key of a new row; of a dimension, one that facts have, where it lacks such."""
+        if source == "dim":
+            there = {row[0] for row in self.rows["dim"]} | self._given
+            lacking = [key for key in KEYS if key not in there]
+            if lacking:
+                self._given.add(lacking[0])
+                return lacking[0]
         number = self._next[source]
         self._next[source] += 1
-        return self._with(source, TABLES[source].row(self._dice, number), **values)
+        return number
 
     @staticmethod
     def _with(source: str, row: Row, **values: object) -> Row:
@@ -149,7 +174,7 @@ class Stream:
 
     def last_of_group(self) -> Batch:
         """All rows of a key leave a source, and perhaps the dimension's row, too."""
-        key = self._dice.randrange(6)
+        key = self._dice.choice(KEYS)
         names = self._dice.sample(ALL, 2)
         return [(name, self._where(name, "k", key)) for name in names]
 
@@ -181,7 +206,7 @@ class Stream:
 
     def both_sides(self) -> Batch:
         """Both sides of a join change at once, for one key."""
-        key = self._dice.randrange(6)
+        key = self._dice.choice(KEYS)
         facts = self._where("facts", "k", key)[:2] + self._new("facts", 2, k=key)
         loose = self._where("loose", "k", key)[:1] + self._new("loose", 2, k=key)
         known = self._where("dim", "k", key)
@@ -192,11 +217,11 @@ class Stream:
     def dimension_after_fact(self) -> Batch:
         """Facts for a key that the dimension lacks; the key comes by a later batch of this case."""
         known = {row[0] for row in self.rows["dim"]}
-        lacking = [key for key in range(6) if key not in known]
+        lacking = [key for key in KEYS if key not in known]
         batch: list[tuple[str, list[Change]]] = []
         if lacking:
             batch.append(("dim", [(INSERT, TABLES["dim"].row(self._dice, lacking[0]))]))
-        absent = lacking[1] if len(lacking) > 1 else self._dice.choice([*known, 5])
+        absent = lacking[1] if len(lacking) > 1 else self._dice.choice([*known, *KEYS])
         if absent in known:
             batch.append(("dim", self._where("dim", "k", absent)))
         batch.append(("facts", self._new("facts", 2, k=absent)))
@@ -207,7 +232,7 @@ class Stream:
         name = self._dice.choice(ALL)
         gone: list[Change] = [(DELETE, row) for row in self.rows[name]]
         if name == "dim":
-            new = [(INSERT, TABLES[name].row(self._dice, key)) for key in range(1, 6)]
+            new = [(INSERT, TABLES[name].row(self._dice, key)) for key in KEYS[1:7]]
         else:
             new = self._new(name, TABLES[name].size // 2)
         if self._dice.random() < 0.3:
@@ -227,7 +252,7 @@ class Stream:
             lacking = TABLES[name].size - len(self.rows[name])
             batch.append((name, self._new(name, max(lacking, 2))))
         known = {row[0] for row in self.rows["dim"]}
-        missing = [key for key in range(5) if key not in known]
+        missing = [key for key in KEYS[:6] if key not in known]
         batch.append(("dim", [(INSERT, TABLES["dim"].row(self._dice, key)) for key in missing]))
         return batch
 

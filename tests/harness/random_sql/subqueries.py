@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.harness.random_sql.aggregates import aggregate
-from tests.harness.random_sql.expressions import Column, Pen, Scope, expression, predicate
+from tests.harness.random_sql.expressions import Column, Pen, Scope, expression, meeting, predicate
 from tests.harness.random_sql.nodes import QUERY, RELATION, Form, Leaf, Node, Several
 from tests.harness.random_sql.relations import Relation, table
 
@@ -63,8 +63,8 @@ def lateral(pen: Pen, left: Relation) -> Relation:
 def _exists(pen: Pen, scope: Scope, negation: str) -> Node:
     inside = table(pen)
     conditions = [_link(pen, scope, inside.scope)]
-    if pen.chance(0.5):
-        conditions.append(predicate(pen, inside.scope))
+    if negation or pen.chance(0.5):
+        conditions.append(predicate(pen, inside.scope, share=1.0 if negation else 0.4))
     where = Several(tuple(conditions), " AND ")
     query = Form("SELECT 1 FROM {} WHERE {}", (inside.node, where), QUERY)
     construct = f"{negation.lower()}exists"
@@ -73,14 +73,15 @@ def _exists(pen: Pen, scope: Scope, negation: str) -> Node:
 
 def _in(pen: Pen, scope: Scope, negation: str) -> Node:
     inside = table(pen)
-    pairs = [(a, b) for a in scope for b in inside.scope if a.domain and a.domain == b.domain]
+    pairs = meeting(scope, inside.scope)
     if not pairs:
         return _exists(pen, scope, negation)
     outer, item = pen.dice.choice(pairs)
     conditions = [predicate(pen, inside.scope, share=0.9)]
     if pen.chance(0.3):
         conditions.append(_link(pen, scope, inside.scope))
-    if negation and pen.chance(0.6):
+    # One NULL among the items leaves no row.
+    if negation and pen.chance(0.85):
         conditions.append(Form("{} IS NOT NULL", (item.leaf,), "boolean"))
     where = Several(tuple(conditions), " AND ", " WHERE ", least=0)
     query = Form("SELECT {} FROM {}{}", (item.leaf, inside.node, where), QUERY)
@@ -111,7 +112,7 @@ def _scalar(pen: Pen, scope: Scope, sort: str = "") -> Node:
 
 def _link(pen: Pen, outer: Scope, inside: Scope) -> Node:
     """A condition that relates a query to the row around it."""
-    pairs = [(a, b) for a in outer for b in inside if a.domain and a.domain == b.domain]
+    pairs = meeting(outer, inside)
     if not pairs:
         return Leaf("true", "boolean")
     a, b = pen.dice.choice(pairs)

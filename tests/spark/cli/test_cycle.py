@@ -208,6 +208,35 @@ def test_verify_finds_a_row_that_is_wrong(shop: Program) -> None:
     assert "missing 1 of id=2, customer=bob" in ran.out
 
 
+def test_verify_checks_what_sources_declare(shop: Program, tmp_path: Path) -> None:
+    assert shop("verify", "--references").out == "no source declares a key or a reference\n"
+    folder = tmp_path / "people"
+    folder.mkdir()
+    (folder / "a.csv").write_text("name\nada\n", encoding="utf-8")
+    form = ("--format", "csv", "--option", "header=true", "--kind", "files")
+    people = ("--path", str(folder), "--schema", "name STRING", "--key", "name")
+    assert shop("source", "add", "people", *form, *people).code == 0
+    schema = "id BIGINT, customer STRING, amount DECIMAL(10,2)"
+    bills = ("--path", str(tmp_path / "orders"), "--schema", schema)
+    referring = ("--reference", "customer=people.name")
+    assert shop("source", "add", "bills", *form, *bills, *referring).code == 0
+    shop("discover")
+    ran = shop("verify", "--references")
+    assert ran.code == 2
+    assert ran.out.splitlines() == [
+        "key people(name): ok",
+        "reference bills(customer) -> people(name): 1 key violates it: bob",
+    ]
+    (folder / "b.csv").write_text("name\nbob\n", encoding="utf-8")
+    shop("discover")
+    ran = shop("verify", "--references", "--json")
+    assert (ran.code, ran.document["holds"]) == (0, True)
+    assert ran.document["versions"] == {"orders": 1, "people": 2, "bills": 1}
+    refused = shop("verify", "--views", "v", "--references")
+    assert refused.code == 2
+    assert "about sources" in refused.err
+
+
 def test_rows_are_printed_in_three_forms(shop: Program) -> None:
     shop("view", "add", "v", "--sql", TYPES)
     shop("refresh")

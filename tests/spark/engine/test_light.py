@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from slacktide.spark import compile as compile_module
 from slacktide.spark import executor, light
-from slacktide.spark.temporary import name_rows
+from slacktide.spark.temporary import Temporary
 from slacktide.store.naming import segments
 from tests.harness.lab import Lab
 
@@ -61,11 +66,43 @@ def counted(rows):
     return [(k, keys.count(k)) for k in {*keys}]
 
 
+def test_what_the_last_run_read_tells_whether_a_query_is_light(
+    lab: Lab, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(light, "MOST_READ", 1500)
+    monkeypatch.setattr(compile_module, "LARGE_ROWS", 10)
+    files = {name: tmp_path / name for name in ("big", "small")}
+    for name, folder in files.items():
+        folder.mkdir()
+        lab.ws.add_source(name, kind="files", path=str(folder), schema="k INT, v INT")
+
+    def land(name: str, keys: Sequence[int]) -> None:
+        path = files[name] / f"{keys[0]}-{len(keys)}.parquet"
+        typed = pa.array(keys, pa.int32())
+        pq.write_table(pa.table({"k": typed, "v": typed}), path)
+
+    land("big", range(1000))
+    land("big", range(1000, 2000))
+    land("small", [1, 1500])
+    sql = "SELECT s.k, b.v FROM small s JOIN big b ON s.k = b.k"
+    lab.ws.add_view(lab.spark, "joined", sql)
+    lab.refresh()
+    jobs = []
+    for key in (5, 7, 1700):
+        land("small", [key])
+        done = lab.refresh().views["joined"]
+        assert done.actual["rows_read"] < 1100, "one of the two files"
+        jobs.append(done.actual["jobs"])
+        lab.verified()
+    assert jobs[0] > jobs[1] == jobs[2]
+
+
 def test_rows_have_the_name_that_was_given_last(spark: SparkSession) -> None:
     session = spark.newSession()
-    name_rows(session.sql("SELECT 1 AS x"), "rows_here")
+    temporary = Temporary(session)
+    temporary.name(session.sql("SELECT 1 AS x"), "rows_here")
     assert session.sql("SELECT x FROM rows_here").collect() == [(1,)]
-    name_rows(session.sql("SELECT 2 AS x, 'a' AS y"), "rows_here")
+    temporary.name(session.sql("SELECT 2 AS x, 'a' AS y"), "rows_here")
     assert session.sql("SELECT r.x, y FROM rows_here r").collect() == [(2, "a")]
     assert not spark.catalog.tableExists("rows_here")
     session.catalog.dropTempView("rows_here")

@@ -12,10 +12,11 @@ from tests.campaigns.random_views import as_text, signature, summary
 from tests.harness.lab import canonical
 from tests.harness.random_sql import constructs, random_view, random_view_over, sql
 from tests.harness.random_sql.changes import applied, from_json, inverse, no_rows, to_json
+from tests.harness.random_sql.expressions import Column, Pen, selective
 from tests.harness.random_sql.nodes import smaller, walk
-from tests.harness.random_sql.schema import TABLES
+from tests.harness.random_sql.schema import KNOWN, TABLES
 from tests.harness.random_sql.shrinking import Case, Shrinker
-from tests.harness.random_sql.streams import CASES, Stream, stream
+from tests.harness.random_sql.streams import CASES, QUIET, Stream, stream
 
 WANTED = """
 join, left join, right join, full outer join, left semi join, left anti join, cross join,
@@ -50,6 +51,20 @@ def test_every_construct_is_written() -> None:
     assert {name.strip() for name in WANTED.split(",")} <= set(found)
 
 
+def test_few_views_hold_what_is_always_computed_anew() -> None:
+    held = [constructs(random_view(seed))["window without partition"] > 0 for seed in range(3000)]
+    assert 0.005 < sum(held) / len(held) < 0.02
+
+
+def test_a_condition_compares_a_column_with_what_it_holds() -> None:
+    pen = Pen(1)
+    assert sql(selective(pen, Column("t.g", "string", "g"))).strip("()").startswith("t.g ")
+    wide = [sql(selective(pen, Column("t.at", "timestamp", "at"))) for _ in range(50)]
+    assert not [text for text in wide if " IN " in text or "<>" in text]
+    known = {field.domain for table in TABLES.values() for field in table.fields} - {""}
+    assert known | {"weight"} == set(KNOWN)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_what_shrinks_ends(seed: int) -> None:
     view = random_view(seed)
@@ -78,6 +93,16 @@ def test_a_stream_is_legal_and_its_batches_have_inverses(seed: int) -> None:
             keys = [row[0] for row in after[name]]
             assert not table.key or len(set(keys)) == len(keys)
         rows = after
+
+
+def test_most_batches_change_every_source() -> None:
+    changed = [
+        {source for source, changes in batch if changes} == set(TABLES)
+        for seed in range(20)
+        for name, batch in zip(*stream(seed, len(CASES)), strict=True)
+        if name not in QUIET
+    ]
+    assert 0.7 < sum(changed) / len(changed) < 0.95
 
 
 def test_a_stream_is_one_number() -> None:

@@ -18,7 +18,7 @@ LARGEST = """aggregate key=[] [largest#9 := max(#8)]
 
 
 def test_the_program_of_a_later_run() -> None:
-    program = maintain("v", Maintainability(from_text(SUMS)), frozenset({"l", "r"}))
+    program = maintain("v", Maintainability(from_text(SUMS)), frozenset({"l", "r"})).program
     saved = program.steps[0]
     assert isinstance(saved, Save)
     chain = saved.chain

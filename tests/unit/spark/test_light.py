@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slacktide.algebra.scalar import Call, Column, reference
+from slacktide.algebra.scalar import Call, Column, identity, reference
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.spark.light import MOST_BYTES, MOST_READ, is_light
@@ -41,3 +41,13 @@ def test_what_may_make_many_rows_of_few_is_not(operator: Operator) -> None:
 def test_joins_by_keys_are() -> None:
     equal = Call("=", (reference(X), reference(Y)), "BOOLEAN", nullable=True)
     assert is_light(o.JoinBags(CHANGES, STATE, equal), 1, 1)
+
+
+def test_so_is_one_with_a_row_or_two() -> None:
+    count = Column(3, "n", "BIGINT", False)
+    combined = o.Combine(o.ReadState("states/n", (count,)), ())
+    total = o.Finish(combined, count.id, (identity(count),), is_global=True)
+    change = o.Add((total, o.Negate(total)), total.columns)
+    more = Call(">", (reference(X), reference(count)), "BOOLEAN", nullable=True)
+    assert is_light(o.JoinBags(CHANGES, change, more), 1, 1)
+    assert not is_light(o.JoinBags(CHANGES, o.Add((change, CHANGES), (count,)), more), 1, 1)

@@ -117,6 +117,11 @@ BROKEN: list[tuple[s.Requirement, s.Update, str]] = [
         s.SetChain(s.Chain("states/y", (), None)),
         "chain states/y was made by entry 2",
     ),
+    (
+        s.ReferenceIs("r", None),
+        s.ConfirmReferences((s.ReferenceRecord("r", "orders", ("b",), "orders", ("a",), {}),)),
+        "reference r was made by entry 2",
+    ),
     (s.PlanOpen("p"), s.RecordRun(1, "p", {}), "plan p was committed as run 1"),
     (s.RunFree(1), s.RecordRun(1, "p", {}), "run 1 was committed by another writer"),
     (s.NotCollected(0), s.Collect(1), "the run began at entry 0, and a collection has passed that"),

@@ -325,3 +325,41 @@ def test_names_that_no_object_may_have(update: s.AddSource | s.AddView, name: st
 def test_what_is_not_there_cannot_change(update: s.Update) -> None:
     with pytest.raises(InvariantError, match=r"x, which is not there"):
         s.apply(after(), 1, update)
+
+
+PARENT = s.ReferenceRecord("r", "orders", ("b",), "orders", ("a",), {"orders": 2})
+
+
+def test_references() -> None:
+    world = after([ORDERS], [s.ConfirmReferences((PARENT,))])
+    assert world.references["r"] == replace(PARENT, token=2)
+    assert not s.apply(world, 3, s.WithdrawReferences(("r",))).references
+    with pytest.raises(InvariantError, match="reference q"):
+        s.apply(world, 3, s.WithdrawReferences(("q",)))
+    other = replace(PARENT, target="parts")
+    with pytest.raises(InvariantError, match="source parts"):
+        s.apply(world, 3, s.ConfirmReferences((other,)))
+
+
+@pytest.mark.parametrize(
+    ("update", "is_known"),
+    [
+        (s.ResetSource("orders"), False),
+        (s.DropSource("orders"), False),
+        (s.SkipArrival("orders", 2), False),
+        (s.SkipArrival("orders", 3), True),
+    ],
+)
+def test_another_history_says_nothing_of_references(update: s.Update, is_known: bool) -> None:
+    arrivals = s.AcceptArrivals("orders", [arrival(name) for name in "abc"])
+    world = after([ORDERS], [arrivals], [s.ConfirmReferences((PARENT,))])
+    assert bool(s.apply(world, 4, update).references) is is_known
+
+
+def test_a_doubted_answer_is_made_anew() -> None:
+    advance = s.AdvanceView("q1", {"orders": 2}, 1)
+    world = after([ORDERS], [VIEW], [advance], [s.DoubtAnswer("q1", "r")])
+    view = world.views["q1"]
+    assert (view.versions, dict(view.reached), view.doubted) == (None, {"orders": 2}, "r")
+    assert (view.token, view.run) == (4, 1)
+    assert s.apply(world, 5, advance).views["q1"].doubted == ""

@@ -30,9 +30,19 @@ ARRIVALS = [
     s.Arrival((FILE, BARE), 4, 8, "2026-01-03T00:00:00.000000Z", 1),
     s.Arrival((), None, 0, "2026-01-04T00:00:00.000000Z"),
 ]
-SEGMENT = s.Segment(3, (s.StoredFile("states/x/3/a", 5, 2), s.StoredFile("b", 6)), 2, 11, {"o": 1})
+SEGMENT = s.Segment(
+    3, (s.StoredFile("states/x/3/a", 5, 2), s.StoredFile("b", 6)), 2, 11, {"o": 1}, read=40
+)
 NAMED = s.Segment("register", (), 0, 0, {})
 CHAIN = s.Chain("states/x", (COLUMN,), NAMED, (SEGMENT,), 9)
+REFERENCE = s.ReferenceRecord(
+    "orders(o_parent) -> orders(o_orderkey)",
+    "orders",
+    ("o_parent",),
+    "orders",
+    ("o_orderkey",),
+    {"orders": 2},
+)
 DEFINITION: dict[str, Any] = {
     "conf": {"spark.sql.ansi.enabled": "true"},
     "definition": {"plan": [1, None]},
@@ -58,6 +68,9 @@ SAMPLES: list[Any] = [
     s.ForgetFormer("q1", 3),
     s.DropView("q1"),
     s.PauseView("q1", paused=False),
+    s.ConfirmReferences((REFERENCE,)),
+    s.WithdrawReferences(("orders(o_parent) -> orders(o_orderkey)",)),
+    s.DoubtAnswer("q1", "orders(o_parent) -> orders(o_orderkey)"),
     s.SetChain(CHAIN),
     s.SetChain(s.Chain("views/q1", (), None)),
     s.ExtendChain("states/x", SEGMENT),
@@ -73,6 +86,7 @@ SAMPLES: list[Any] = [
     s.DefinedBy("source", "orders", 4),
     s.ReadersAre("orders", ("q1", "q2")),
     s.ChainIs("states/x", 9),
+    s.ReferenceIs("orders(o_parent) -> orders(o_orderkey)", 9),
     s.PlanOpen("plan-3"),
     s.RunFree(3),
     s.NotCollected(7),
@@ -119,7 +133,7 @@ def test_fields_with_a_default_may_be_missing() -> None:
     assert UPDATES.decode(value, "here") == s.AddView("q", "", {}, {}, {})
     segment = {"run": 3, "files": [], "rows": 0, "bytes": 0, "versions": {}}
     extended = UPDATES.decode({"tag": "extend-chain", "id": "views/v", "segment": segment}, "here")
-    assert extended == s.ExtendChain("views/v", s.Segment(3, (), 0, 0, {}, runs=1))
+    assert extended == s.ExtendChain("views/v", s.Segment(3, (), 0, 0, {}, runs=1, read=None))
 
 
 def test_an_entry() -> None:
@@ -138,7 +152,15 @@ def test_an_entry() -> None:
 
 def test_a_checkpoint() -> None:
     updates = [sample for sample in SAMPLES[1:] if isinstance(sample, get_args(s.Update))]
-    drops = (s.DropSource, s.DropFunction, s.DropView, s.DropChain, s.ResetSource, s.ReplaceView)
+    drops = (
+        s.DropSource,
+        s.DropFunction,
+        s.DropView,
+        s.DropChain,
+        s.ResetSource,
+        s.ReplaceView,
+        s.WithdrawReferences,
+    )
     kept = [update for update in updates if not isinstance(update, drops)]
     replaced = next(update for update in updates if isinstance(update, s.ReplaceView))
     world = s.fold(s.World(), [(0, [SAMPLES[0]]), (1, kept), (2, [replaced])])

@@ -17,7 +17,7 @@ TRY = "0123456789abcdef" * 2
 
 
 @pytest.mark.parametrize("chain", [*(f"{folder}/a_1" for folder in FOLDERS), "views/v@12"])
-@pytest.mark.parametrize("piece", ["base", "segment", "merged"])
+@pytest.mark.parametrize("piece", ["base", "segment", "merged", "refilled"])
 def test_a_file_tells_its_chain_and_its_attempt(chain: str, piece: str) -> None:
     path = f"{directory_of(chain, TRY, piece)}/part-00000-c000.zstd.parquet"
     assert attempt_of(path) == TRY

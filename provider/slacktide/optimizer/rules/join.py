@@ -3,16 +3,20 @@
 An inner join is bilinear. Of every other kind only the question whether a row meets another is not
 linear: outer, anti and existence joins are sums of an inner and a semi join. Where rows meet by
 equal keys alone, the distinct keys of the right side are a state, and the semi join is an inner join
-with it; else the rows that a change can have met are tested before and after.
+with it; where they meet by keys and more, the rows with keys that a change has are tested before and
+after; where by no keys, the rows that the change meets are.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import Condition, conjunction, take_apart
 from slacktide.algebra.literals import null_sql
 from slacktide.algebra.types import BOOLEAN
+from slacktide.optimizer.referenced import referenced
 from slacktide.optimizer.rule import Context, DeltaRule, Near, add, bounded_by
 from slacktide.program import operator as o
 from slacktide.program.operator import INPUTS, Moment, Operator, Pair
@@ -44,6 +48,9 @@ def _join_delta(rel: r.Join, context: Context) -> Operator | None:
 
 def _inner(rel: r.Join, context: Context) -> Terms:
     """ΔL ⋈ R' + L ⋈ ΔR: each side's change meets the new version of the one, the old of the other."""
+    by = context.referring(rel)
+    if by is not None:
+        return referenced(rel, by, context)
     left, right = context.delta(rel.left), context.delta(rel.right)
     equalities = _parts(rel).equalities
     terms: Terms = []
@@ -60,7 +67,10 @@ def _inner(rel: r.Join, context: Context) -> Terms:
 
 def _anti(rel: r.Join, context: Context) -> Terms:
     """The change of L ▷ R, which is L less L ⋉ R."""
-    left = context.delta(rel.left)
+    left, right = context.delta(rel.left), context.delta(rel.right)
+    parts = _parts(rel)
+    if left is not None and right is not None and parts.equalities and parts.both:
+        return _recomputed(rel, parts, context, negated=True)
     lost: Terms = [o.Negate(term) for term in _semi(rel, context)]
     return lost if left is None else [left, *lost]
 
@@ -68,12 +78,15 @@ def _anti(rel: r.Join, context: Context) -> Terms:
 def _semi(rel: r.Join, context: Context) -> Terms:
     """The change of L ⋉ R, with the columns of L."""
     parts = _parts(rel)
-    if context.delta(rel.left) is None and context.delta(rel.right) is None:
+    left, right = context.delta(rel.left), context.delta(rel.right)
+    if left is None and right is None:
         return []
     if parts.equalities and not parts.both:
         change = context.delta(by_distinct_keys(rel, parts, context))
         return [] if change is None else [change]
-    return _met(rel, parts, context)
+    if parts.equalities and right is not None:
+        return _recomputed(rel, parts, context, negated=False)
+    return _met(rel, context)
 
 
 def by_distinct_keys(rel: r.Join, parts: Condition, context: Context) -> r.Rel:
@@ -101,33 +114,68 @@ def _keys(rel: r.Join, parts: Condition, context: Context) -> tuple[r.Rel, s.Sca
     return keys, conjunction([*tests, *parts.left])
 
 
-def _met(rel: r.Join, parts: Condition, context: Context) -> Terms:
+def _recomputed(rel: r.Join, parts: Condition, context: Context, *, negated: bool) -> Terms:
+    """(L'│K ⋉ R'│K) − (L│K ⋉ R│K), K the keys that some row of ΔL or ΔR has; or with ▷ for ⋉.
+
+    Where L is such a join itself, the rows of both moments are tested once for all: the change of L
+    is not needed, only its keys are.
+    """
+    lefts = tuple(equal.left for equal in parts.equalities)
+    rights = tuple(equal.right for equal in parts.equalities)
+    keys = _changed_keys(
+        [(context.delta(rel.left), lefts), (context.delta(rel.right), rights)], context
+    )
+    own = tuple(map(s.reference, keys.columns))
+    near_left = Near(keys, tuple(map(Pair, lefts, own)))
+    near_right = Near(keys, tuple(map(Pair, rights, own)))
+
+    def tested(moment: Moment) -> Operator:
+        left = near_left.only(context.at(rel.left, moment, near_left))
+        right = near_right.only(context.at(rel.right, moment, near_right))
+        return o.SemiBags(left, right, rel.condition, negated=negated)
+
+    return [tested("after"), o.Negate(tested("before"))]
+
+
+def _changed_keys(
+    sides: Sequence[tuple[Operator | None, tuple[s.Scalar, ...]]], context: Context
+) -> Operator:
+    """The keys that occur in the changes of the two sides of a join."""
+    found: Terms = []
+    for change, keys in sides:
+        if change is None:
+            continue
+        near = _keys_of(change, list(zip(keys, keys, strict=True)))
+        named = (context.fresh("key", key.type) for key in keys)
+        outputs = map(s.Assignment, named, (pair.other for pair in near.pairs))
+        found.append(o.Map(near.by, tuple(outputs)))
+    return found[0] if len(found) == 1 else o.Add(tuple(found), found[0].columns)
+
+
+def _met(rel: r.Join, context: Context) -> Terms:
     """ΔL ⋉ R' + (M ⋉ R' − M ⋉ R), M the rows of L that some row of ΔR may meet."""
     left, right = context.delta(rel.left), context.delta(rel.right)
     terms: Terms = []
     if left is not None:
-        keys = tuple(Pair(equal.right, equal.left) for equal in parts.equalities)
-        rows = context.at(rel.right, "after")
-        rows = _touched(rows, left, keys)
-        terms.append(o.SemiBags(left, rows, rel.condition, negated=False))
+        across = [(equal.right, equal.left) for equal in _parts(rel).equalities]
+        near = _keys_of(left, across) if across else None
+        rows = context.at(rel.right, "after", near)
+        terms.append(
+            o.SemiBags(left, near.only(rows) if near else rows, rel.condition, negated=False)
+        )
     if right is not None:
-        across = tuple(Pair(equal.left, equal.right) for equal in parts.equalities)
-        along = tuple(Pair(equal.right, equal.right) for equal in parts.equalities)
-        wanted = bounded_by(right, [(equal.left, equal.right) for equal in parts.equalities])
-        before = _touched(context.at(rel.left, "before", wanted), right, across)
-        if not across:
-            before = o.SemiBags(before, right, rel.condition, negated=False)
-        new = _touched(context.at(rel.right, "after"), right, along)
-        old = _touched(context.at(rel.right, "before"), right, along)
-        terms.append(o.Flips(before, old, new, rel.condition))
+        rows = o.SemiBags(context.at(rel.left, "before"), right, rel.condition, negated=False)
+        old, new = context.at(rel.right, "before"), context.at(rel.right, "after")
+        terms.append(o.Flips(rows, old, new, rel.condition))
     return terms
 
 
-def _touched(rows: Operator, by: Operator, keys: tuple[Pair, ...]) -> Operator:
-    if not keys:
-        return rows
-    near = bounded_by(by, [(pair.own, pair.other) for pair in keys]) or Near(by, keys)
-    return o.Touched(rows, near.by, near.pairs)
+def _keys_of(change: Operator, pairs: Sequence[tuple[s.Scalar, s.Scalar]]) -> Near:
+    """A bag that has the keys of a change: the small one that they stem from, or the change."""
+    near = bounded_by(change, pairs)
+    if near is not None and not near.by.is_state:
+        return near
+    return Near(change, tuple(Pair(*pair) for pair in pairs))
 
 
 def _padded(rel: r.Join, terms: Terms) -> Terms:
@@ -162,11 +210,12 @@ def _parts(rel: r.Join) -> Condition:
 def _join_at(rel: r.Join, moment: Moment, context: Context, near: Near | None) -> Operator:
     if context.rebuilds:
         _keep_keys(rel, context)
-    left = context.at(rel.left, moment, near and near.over(rel.left.columns))
+    near_left, near_right = _near_sides(rel, near)
+    left = context.at(rel.left, moment, near_left)
     if rel.kind in {"semi", "anti"}:
-        right, condition = _tested(rel, moment, context)
+        right, condition = _tested(rel, moment, context, near)
         return o.SemiBags(left, right, condition, negated=rel.kind == "anti")
-    right = context.at(rel.right, moment, near and near.over(rel.right.columns))
+    right = context.at(rel.right, moment, near_right)
     if rel.kind == "inner":
         return o.JoinBags(left, right, rel.condition)
     sides = tuple(
@@ -177,13 +226,26 @@ def _join_at(rel: r.Join, moment: Moment, context: Context, near: Near | None) -
     return o.Evaluate(query, (o.Input(INPUTS[0], left), o.Input(INPUTS[1], right)))
 
 
-def _tested(rel: r.Join, moment: Moment, context: Context) -> tuple[Operator, s.Scalar | None]:
+def _near_sides(rel: r.Join, near: Near | None) -> tuple[Near | None, Near | None]:
+    """What is asked of each side: all of a side whose lack of a row gives one padded with NULL."""
+    if near is None:
+        return None, None
+    left = None if rel.kind in {"right", "full"} else near.over(rel.left.columns)
+    right = None if rel.kind in {"left", "full", "existence"} else near.over(rel.right.columns)
+    return left, right
+
+
+def _tested(
+    rel: r.Join, moment: Moment, context: Context, near: Near | None
+) -> tuple[Operator, s.Scalar | None]:
     """What the rows of L are tested against: a state where one is kept, and the condition."""
     parts = _parts(rel)
     if parts.equalities and not parts.both:
         keys, condition = _keys(rel, parts, context)
         return context.at(keys, moment), condition
-    return context.at(rel.right, moment), rel.condition
+    across = near and near.across({equal.left: equal.right for equal in parts.equalities})
+    rows = context.at(rel.right, moment, across)
+    return across.only(rows) if across else rows, rel.condition
 
 
 def _keep_keys(rel: r.Join, context: Context) -> None:
@@ -204,8 +266,9 @@ def _keep_keys(rel: r.Join, context: Context) -> None:
 SPLIT_DELTA_OF_JOIN = DeltaRule(
     name="split_delta_of_join",
     node=r.Join,
-    identity="Δ(L ⋈ R) = ΔL ⋈ R' + L ⋈ ΔR;  L ▷ R = L − L ⋉ R;  L ⟕ R = L ⋈ R + pad(L ▷ R)",
-    source="Tempura: inner joins; ADR 0004: the other kinds",
+    identity="Δ(L ⋈ R) = ΔL ⋈ R' + L ⋈ ΔR, along a reference ΔL ⋈ (R' + R⁻) + L ⋈ ΔR⁼;"
+    "  L ▷ R = L − L ⋉ R;  L ⟕ R = L ⋈ R + pad(L ▷ R)",
+    source="Tempura: inner joins; ADR 0004: the other kinds; ADR 0006: references",
     delta=_join_delta,
     at=_join_at,
 )

@@ -1,4 +1,4 @@
-"""Deltas of windows and limits, by the universal method."""
+"""Deltas of windows and limits, by the universal method; a limit keeps the first rows of its input."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RECOMPUTE_TOUCHED_PARTITIONS = DeltaRule(
 RECOMPUTE_LIMIT = DeltaRule(
     name="recompute_limit",
     node=r.Limit,
-    identity="Δλ(X) = λ(X') − λ(X)",
-    source="ADR 0004: touched keys, of one group",
+    identity="Δλ(X) = λ(F') − λ(X), F' = first(F + ΔX), or first(X') where that has run dry",
+    source="ADR 0004: touched keys, of one group; ADR 0007: first rows",
     delta=recompute_delta,
     at=recompute_at,
 )

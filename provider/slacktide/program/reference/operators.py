@@ -12,16 +12,18 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from slacktide.algebra.relation import Columns, Generate, Scan
-from slacktide.algebra.scalar import Assignment, Scalar
+from slacktide.algebra.scalar import Assignment, Scalar, SortKey
 from slacktide.common.tree import of_type
 from slacktide.errors import DataError, InvariantError
 from slacktide.program import operator as o
 from slacktide.program.operator import by_id
 from slacktide.program.reference.aggregates import total
+from slacktide.program.reference.first import is_dry, leading
 from slacktide.program.reference.numbers import fit, negated
 from slacktide.program.reference.ordering import Row, group_keys, image, normalised
 from slacktide.program.reference.relations import Evaluation, Rows
 from slacktide.program.reference.scalars import Evaluated, compile_scalar
+from slacktide.program.reference.sorting import in_order
 
 Bag = list[tuple[Row, int]]
 Data = Bag | Rows
@@ -99,6 +101,8 @@ def run_program(program: o.Program, world: World) -> Outcome:
     """
     outcome = Outcome()
     for step in program.steps:
+        if isinstance(step, o.Refill) and not is_dry(outcome.saved[step.chain].data, step.least):
+            continue
         run = _Run(world, outcome)
         run.compute(step.child)
         columns = step.child.columns
@@ -106,6 +110,10 @@ def run_program(program: o.Program, world: World) -> Outcome:
             case o.Save():
                 data = run.any(step.child)
                 outcome.saved[step.chain] = Saved(columns, data, step.child.is_state, step.is_base)
+            case o.Refill():
+                outcome.saved[step.chain] = Saved(
+                    columns, run.bag(step.child), is_state=False, is_base=True
+                )
             case o.Publish():
                 outcome.published[step.view] = _publish(step, run.bag(step.child), world)
             case o.Merge():
@@ -227,6 +235,47 @@ def _join(run: _Run, node: o.JoinBags) -> Bag:
 
 def _add(run: _Run, node: o.Add) -> Any:
     return [item for child in node.children for item in run.any(child)]
+
+
+_BALANCES: Final[Mapping[o.Balance, Callable[[int], bool]]] = {
+    "gone": lambda balance: balance < 0,
+    "kept": lambda balance: balance == 0,
+    "came": lambda balance: balance > 0,
+    "repeated": lambda balance: balance > 1,
+}
+
+
+def _by_balance(run: _Run, node: o.ByBalance) -> Bag:
+    places = [node.columns.index(column) for column in node.keys]
+    bag = run.bag(node.child)
+    keys = [group_keys(row[place] for place in places) for row, _ in bag]
+    sums: dict[object, int] = {}
+    for key, (_, count) in zip(keys, bag, strict=True):
+        sums[key] = sums.get(key, 0) + count
+    is_meant = _BALANCES[node.balance]
+    return [item for key, item in zip(keys, bag, strict=True) if is_meant(sums[key])]
+
+
+def _first(run: _Run, node: o.First) -> Bag:
+    rows = expand(run.bag(node.child), "what is cut off")
+    values = _values(node.order, node.columns)
+    return consolidate((row, 1) for row in leading(rows, node.order, values, node.count))
+
+
+def _up_to(run: _Run, node: o.UpTo) -> Bag:
+    own, other = (_values(node.order, side.columns) for side in (node.child, node.fence))
+    fences = [other(row) for row, _ in consolidate(run.bag(node.fence))]
+    return [
+        (row, count)
+        for row, count in run.bag(node.child)
+        if all(in_order(node.order, own(row), fence) <= 0 for fence in fences)
+    ]
+
+
+def _values(order: Sequence[SortKey], columns: Columns) -> Callable[[Row], Row]:
+    """What a row is sorted by."""
+    functions = [_function(key.value, columns) for key in order]
+    return lambda row: tuple(function(row) for function in functions)
 
 
 def _summarise(run: _Run, node: o.Summarise) -> Rows:
@@ -399,6 +448,9 @@ _COMPUTE: Final[Mapping[type[o.Operator], Callable[[_Run, Any], Any]]] = {
     o.Add: _add,
     o.Negate: lambda run, node: negate(run.bag(node.child)),
     o.Consolidate: lambda run, node: consolidate(run.bag(node.child)),
+    o.ByBalance: _by_balance,
+    o.First: _first,
+    o.UpTo: _up_to,
     o.Summarise: _summarise,
     o.Combine: _combine,
     o.Nonzero: _nonzero,

@@ -37,6 +37,15 @@ class Bridge:
         self.session: Any = spark._jsparkSession
         self._jvm: Any = spark._jvm
         self._gateway: Any = spark.sparkContext._gateway
+        # Each dotted name is a search through all jars.
+        jvm: Any = spark._jvm
+        self._object = jvm.java.lang.Object
+        self._skip = jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
+        self._struct = jvm.org.apache.spark.sql.types.StructType
+        self._dataset = jvm.org.apache.spark.sql.classic.Dataset
+        self._context = jvm.org.apache.spark.api.java.JavaSparkContext.fromSparkContext(
+            self.session.sparkContext()
+        )
         self._dumper = self._compile()
 
     def _compile(self) -> Any:
@@ -60,7 +69,7 @@ class Bridge:
                 sessions.clearActiveSession()
 
     def _ask(self, what: str, subject: Any) -> Any:
-        arguments = self._gateway.new_array(self._jvm.Object, 2)
+        arguments = self._gateway.new_array(self._object, 2)
         arguments[0] = what
         arguments[1] = subject
         return json.loads(self._dumper.generate(arguments))
@@ -88,21 +97,15 @@ class Bridge:
 
     def execution(self, plan: Any) -> Any:
         """Analyse and optimise a parsed plan lazily; commands in it are not executed."""
-        mode = self._jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
-        return self.session.sessionState().executePlan(plan, mode)
+        return self.session.sessionState().executePlan(plan, self._skip)
 
     def placeholder(self, name: str, ddl: str) -> int:
         """Register an empty relation under a name; give the number by which plans name it."""
-        schema = self._jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)
-        rows = self._jvm.org.apache.spark.api.java.JavaSparkContext.fromSparkContext(
-            self.session.sparkContext()
-        ).emptyRDD()
-        frame = self.session.createDataFrame(rows, schema)
+        frame = self.session.createDataFrame(self._context.emptyRDD(), self._struct.fromDDL(ddl))
         frame.createOrReplaceTempView(name)
         (number,) = self.facts(frame.queryExecution().analyzed())["rdds"]
         return int(number)
 
     def define_view(self, name: str, plan: Any) -> None:
         """Register a parsed query as a view under a name."""
-        classic = self._jvm.org.apache.spark.sql.classic.Dataset
-        classic.ofRows(self.session, plan).createOrReplaceTempView(name)
+        self._dataset.ofRows(self.session, plan).createOrReplaceTempView(name)

@@ -1,0 +1,59 @@
+"""Leaving out what is known to be empty: mostly no key of a run's changes is one that was kept.
+
+What joins with nothing is nothing, so that the big table on the other side is not read, and what is
+left may be light. Spark finds that too where it sees the rows, but plans all of it before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from slacktide.algebra.relation import Columns, Values
+from slacktide.common.tree import graft, of_type
+from slacktide.program import operator as o
+from slacktide.program.operator import Operator
+
+_NOTHING_OF_NOTHING = (
+    o.Select,
+    o.Map,
+    o.Negate,
+    o.Consolidate,
+    o.ByBalance,
+    o.JoinBags,
+    o.Touched,
+)
+
+
+def without_empty(root: Operator, is_empty: Callable[[o.ByBalance], bool]) -> Operator:
+    """Leave out the parts of an operator that give no rows.
+
+    Args:
+        root: an operator.
+        is_empty: whether these rows of a change are known to be none.
+    """
+    if not any(map(is_empty, of_type(root, o.ByBalance))):
+        return root
+    left: dict[Operator, Operator | None] = {}
+    for operator in of_type(root, Operator):
+        left[operator] = None if _is_known(operator, is_empty) else _left(operator, left)
+    return left[root] or nothing(root.columns)
+
+
+def nothing(columns: Columns) -> Operator:
+    """No rows of these columns."""
+    return o.Evaluate(Values(columns, ()), ())
+
+
+def _is_known(operator: Operator, is_empty: Callable[[o.ByBalance], bool]) -> bool:
+    return isinstance(operator, o.ByBalance) and is_empty(operator)
+
+
+def _left(operator: Operator, left: Mapping[Operator, Operator | None]) -> Operator | None:
+    """An operator over what is left of its inputs; None where it gives no rows."""
+    below = {child: left[child] for child in o.operator_inputs(operator)}
+    if isinstance(operator, o.Add):
+        children = tuple(c for child in operator.children if (c := below[child]) is not None)
+        return o.Add(children, operator.fields) if children else None
+    if isinstance(operator, _NOTHING_OF_NOTHING) and None in below.values():
+        return None
+    return graft(operator, {c.digest: rest or nothing(c.columns) for c, rest in below.items()})

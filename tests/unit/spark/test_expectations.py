@@ -1,0 +1,63 @@
+"""What a run is expected to write and to read, by what the run before did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slacktide import store as s
+from slacktide.algebra.scalar import Column
+from slacktide.program import operator as o
+from slacktide.spark.tables import Tables
+from slacktide.store.update import CreateWorkspace
+
+X = Column(1, "x", "INT", True)
+CHAIN = "states/s"
+READ = o.Add((o.ReadBag(CHAIN, (X,)), o.ReadChanges("t", (X,))), (X,))
+BASE_ROWS = 10_000
+CHANGES = 10  # of each arrival
+
+
+def tables(newest: s.Segment, *, since: int, arrivals: int) -> Tables:
+    """Those of a run that takes in what came after the newest segment of a chain."""
+    pins = [s.PinnedFile(f"/in/{n}", 10, f"m{n}", None, CHANGES) for n in range(arrivals)]
+    taken = [s.Arrival((pin,), CHANGES, 10, "2026-01-01T00:00:00.000000Z") for pin in pins]
+    source = s.AddSource("t", "change-feed", {"path": "/in"}, ())
+    base = s.Segment(0, (), BASE_ROWS, 1_000_000, {"t": 1})
+    updates: list[s.Update] = [
+        source,
+        s.AcceptArrivals("t", taken),
+        s.SetChain(s.Chain(CHAIN, (), base, (newest,))),
+    ]
+    world = s.fold(s.World(), [(0, [CreateWorkspace({})]), (1, updates)])
+    nothing: Any = None
+    return Tables(nothing, nothing, world, start={"t": since}, end={"t": arrivals}, saved={})
+
+
+@pytest.mark.parametrize(
+    ("read", "runs", "now", "expected"),
+    [
+        (500, 1, 1, 500),
+        (500, 1, 3, 1_500),
+        (500, 1, 40, BASE_ROWS + 5 + 400),  # never more than there is
+        (None, 1, 1, BASE_ROWS + 5 + 10),
+        (500, 4, 1, 500),  # of four runs with an arrival each, as of one of them
+        (500, 4, 2, 1_000),
+    ],
+)
+def test_what_was_read_grows_with_the_changes(
+    read: int | None, runs: int, now: int, expected: int
+) -> None:
+    newest = s.Segment(1, (), 5, 500, {"t": 1 + runs}, runs=runs, read=read)
+    of = tables(newest, since=1 + runs, arrivals=1 + runs + now)
+    rows, size = of.read_expected(READ, CHAIN)
+    assert rows == expected
+    assert size <= of.most_read(READ)[1]
+
+
+def test_what_was_written_grows_with_the_changes_too() -> None:
+    newest = s.Segment(1, (), 5, 500, {"t": 2})
+    assert tables(newest, since=2, arrivals=3).rows_expected(CHAIN) == 5
+    assert tables(newest, since=2, arrivals=5).rows_expected(CHAIN) == 15
+    assert tables(newest, since=2, arrivals=3).rows_expected("states/new") == CHANGES
