@@ -20,8 +20,6 @@ from slacktide.program.operator import Operator
 
 FEWEST_KEPT: Final = 1000
 """As many rows are kept at least: a thousand cost little more than ten, and last longer."""
-MOST_KEPT: Final = 100_000
-"""As many are written anew in every run at most: limits that need more keep their whole input."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.tree import references
 from slacktide.algebra.types import BOOLEAN, DataType
 from slacktide.common.tree import graft
-from slacktide.optimizer.first import MOST_KEPT, FirstRows, rows_needed, total_order
-from slacktide.program.operator import INPUTS, by_id
+from slacktide.optimizer.first import FirstRows, rows_needed, total_order
+from slacktide.program.operator import INPUTS, MOST_FIRST, by_id
 
 Fresh = Callable[[str, DataType], s.Column]
 INPUT = INPUTS[0]
@@ -74,7 +74,7 @@ def _limit(rel: r.Limit, fresh: Fresh) -> Recomputed:
     if least is None or not order:
         return Recomputed(rows, query, ())
     first = FirstRows(order, least, fresh("fence", BOOLEAN))
-    return Recomputed(rows, query, (), first if first.count <= MOST_KEPT else None)
+    return Recomputed(rows, query, (), first if first.count <= MOST_FIRST else None)
 
 
 def _over(rel: r.Rel, rows: r.Rel) -> r.Rel:

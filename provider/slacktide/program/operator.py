@@ -9,7 +9,7 @@ and the attribute perspective.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Final
 from typing import Literal as OneOf
 
 from slacktide.algebra.relation import Columns, Rel, Relation, chosen
@@ -299,6 +299,10 @@ class ByBalance(Operator):
         return self.child.columns
 
 
+MOST_FIRST: Final = 100_000
+"""As many rows may be first at most: Spark picks them out of every partition before they meet."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class First(Operator):
     """The first rows of a bag in an order, and the fence behind them.
@@ -317,8 +321,8 @@ class First(Operator):
     def check(self) -> None:
         if not self.child.columns or self.child.columns[-1].type != BOOLEAN:
             raise InvariantError("the last column of what is cut off marks fences")
-        if not self.order or self.count < 1:
-            raise InvariantError("an order and a number of at least one say which rows are first")
+        if not self.order or not 1 <= self.count <= MOST_FIRST:
+            raise InvariantError(f"an order and a number up to {MOST_FIRST} say which rows are first")
 
     def derive(self) -> Columns:
         return self.child.columns

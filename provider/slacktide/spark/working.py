@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from slacktide.optimizer.first import MOST_KEPT
+from slacktide.program.operator import MOST_FIRST
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,7 +28,7 @@ EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
             "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion"
         ),
         "spark.sql.optimizer.nestedPredicatePushdown.supportedFileSources": "",
-        "spark.sql.optimizer.windowGroupLimitThreshold": str(MOST_KEPT),
+        "spark.sql.optimizer.windowGroupLimitThreshold": str(MOST_FIRST),
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
         "spark.sql.ui.explainMode": "simple",
         "spark.sql.parquet.compression.codec": "zstd",
