@@ -322,7 +322,9 @@ class First(Operator):
         if not self.child.columns or self.child.columns[-1].type != BOOLEAN:
             raise InvariantError("the last column of what is cut off marks fences")
         if not self.order or not 1 <= self.count <= MOST_FIRST:
-            raise InvariantError(f"an order and a number up to {MOST_FIRST} say which rows are first")
+            raise InvariantError(
+                f"an order and a number up to {MOST_FIRST} say which rows are first"
+            )
 
     def derive(self) -> Columns:
         return self.child.columns
