@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slacktide.cli.bench_table import HEADS, grouped, rows, sums
+from slacktide.cli.bench_table import HEADS, Cell, grouped, rows, sums
 from slacktide.common.reasons import SENTENCES
 from slacktide.optimizer.rules import RULES
 from tools.bootstrap import ROOT
@@ -92,11 +92,7 @@ def performance_page() -> str:
         "*This page is written by `python -m tools.docs` from that file.*",
         "",
     ]
-    for (nature, share), cells in grouped(found["cells"]).items():
-        lines += [f"## {nature.capitalize()}, {share:.2%} of the rows", ""]
-        lines += [f"| {' | '.join(HEADS)} |", "|" + "---|" * len(HEADS)]
-        lines += [f"| {' | '.join(map(_cell, row))} |" for row in rows(cells)]
-        lines += ["", *(f"* {line}" for line in sums(cells)), ""]
+    lines += _cells(found["cells"])
     lines += [
         "## First build and what is kept",
         "",
@@ -121,6 +117,16 @@ def performance_page() -> str:
         "  next to none. Rows are counted alike on both sides, after row groups and pages were skipped.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _cells(cells: Sequence[Cell]) -> list[str]:
+    lines: list[str] = []
+    for (nature, share), alike in grouped(cells).items():
+        lines += [f"## {nature.capitalize()}, {share:.2%} of the rows", ""]
+        lines += [f"| {' | '.join(HEADS)} |", "|" + "---|" * len(HEADS)]
+        lines += [f"| {' | '.join(map(_cell, row))} |" for row in rows(alike)]
+        lines += ["", *(f"* {line}" for line in sums(alike)), ""]
+    return lines
 
 
 def _cell(value: object) -> str:
