@@ -182,7 +182,8 @@ def _checked(
     if start[record.target] != end[record.target]:
         moves = executor.balances(task, record.target, tuple(record.key))
         ways += [(check.left_behind, "left without its row")] if "gone" in moves else []
-        ways += [(check.came_again, "on several rows")] if "came" in moves else []
+        if "came" in moves:
+            ways += [(check.came_null, "came as a key"), (check.came_again, "on several rows")]
     try:
         for operator, what in ways:
             found = executor.rows(task, operator(), most=1)

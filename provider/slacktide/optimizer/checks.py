@@ -16,6 +16,7 @@ from slacktide.algebra.scalar import Call, Column, Scalar, reference
 from slacktide.algebra.types import BOOLEAN
 from slacktide.optimizer.facts import ForeignKey
 from slacktide.program import operator as o
+from slacktide.program.balance import Balance
 from slacktide.program.operator import Operator
 
 Schema = Sequence[Mapping[str, Any]]
@@ -38,8 +39,7 @@ def repeated_keys(source: str, key: Columns) -> Operator:
 
 def null_keys(source: str, key: Columns) -> Operator:
     """The keys of which a column is NULL."""
-    null = Call("not", (_known(key),), BOOLEAN, nullable=False)
-    return o.Consolidate(o.Select(o.ReadSnapshot(source, key, "after"), null))
+    return o.Consolidate(_unknown(o.ReadSnapshot(source, key, "after"), key))
 
 
 class Check:
@@ -82,6 +82,10 @@ class Check:
         rows = o.ReadSnapshot(self._fact.source, self._own, "after")
         return o.Consolidate(o.Touched(rows, gone, pairs))
 
+    def came_null(self) -> Operator:
+        """Keys that came and of which a column is NULL."""
+        return _unknown(self._target("came"), self._key)
+
     def came_again(self) -> Operator:
         """Keys that came and that several rows have now."""
         pairs = tuple(o.Pair(reference(key), reference(key)) for key in self._key)
@@ -89,7 +93,7 @@ class Check:
         there = o.Consolidate(o.Touched(rows, self._target("came"), pairs))
         return o.ByBalance(there, self._key, "repeated")
 
-    def _target(self, balance: o.Balance) -> Operator:
+    def _target(self, balance: Balance) -> Operator:
         return o.ByBalance(o.ReadChanges(self._fact.target, self._key), self._key, balance)
 
     def _without(self, rows: Operator, there: Operator) -> Operator:
@@ -98,6 +102,12 @@ class Check:
             for own, key in zip(self._own, self._key, strict=True)
         )
         return o.SemiBags(o.Select(rows, _known(self._own)), there, equal, negated=True)
+
+
+def _unknown(rows: Operator, key: Columns) -> Operator:
+    """Rows of which a column of the key is NULL."""
+    null = Call("not", (_known(key),), BOOLEAN, nullable=False)
+    return o.Select(rows, null)
 
 
 def _known(columns: Columns) -> Scalar:

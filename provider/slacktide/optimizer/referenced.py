@@ -19,6 +19,7 @@ from slacktide.algebra.equalities import take_apart
 from slacktide.optimizer.facts import Referring
 from slacktide.optimizer.rule import Context, add, bounded_by
 from slacktide.program import operator as o
+from slacktide.program.balance import Balance
 from slacktide.program.operator import Moment, Operator
 
 Terms = list[Operator]
@@ -54,7 +55,7 @@ def _updated(rel: r.Join, by: Referring, context: Context) -> Terms:
     return [] if kept is None else [_met(rel, by.target, kept, "before", context)]
 
 
-def _balanced(by: Referring, balance: o.Balance) -> Operator:
+def _balanced(by: Referring, balance: Balance) -> Operator:
     changes = o.ReadChanges(by.anchor.source, by.anchor.fields)
     return o.ByBalance(changes, by.key, balance)
 

@@ -17,12 +17,12 @@ from slacktide.algebra.scalar import Assignment, Call, Column, Reference, Scalar
 from slacktide.algebra.types import BOOLEAN
 from slacktide.common.node import Node
 from slacktide.errors import InvariantError
+from slacktide.program.balance import Balance
 
 MULTIPLICITY = "__m"
 INPUTS = ("input0", "input1")
 Moment = OneOf["before", "after"]
 Additive = OneOf["count", "sum"]
-Balance = OneOf["gone", "kept", "came", "repeated"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -571,44 +571,6 @@ class Program(Node):
     steps: tuple[Step, ...]
 
 
-CLASSES: tuple[type[Node], ...] = (
-    ReadChanges,
-    ReadSnapshot,
-    ReadBag,
-    ReadState,
-    ReadSegments,
-    ReadSaved,
-    Select,
-    Map,
-    JoinBags,
-    SemiBags,
-    Flips,
-    ExpandBag,
-    GenerateBag,
-    Add,
-    Negate,
-    Consolidate,
-    ByBalance,
-    First,
-    UpTo,
-    Partial,
-    Summarise,
-    Combine,
-    Nonzero,
-    Pair,
-    Touched,
-    Finish,
-    Input,
-    Evaluate,
-    Batch,
-    Save,
-    Refill,
-    Publish,
-    Merge,
-    Program,
-)
-
-
 def operator_inputs(operator: Operator) -> tuple[Operator, ...]:
     """The operators that an operator reads directly."""
     found: list[Operator] = []
@@ -621,4 +583,4 @@ def operator_inputs(operator: Operator) -> tuple[Operator, ...]:
     return tuple(found)
 
 
-__all__ = ["CLASSES", "INPUTS", "MULTIPLICITY", "Moment", "Operator", "Program", "Relation", "Step"]
+__all__ = ["INPUTS", "MULTIPLICITY", "Moment", "Operator", "Program", "Relation", "Step"]

@@ -116,14 +116,25 @@ def test_a_run_without_kept_keys_does_not_read_the_referring_source(shop: Lab) -
     assert report.views["joined"].actual["rows_read"] == 0
 
 
+def test_a_referring_column_that_is_null_breaks_nothing(shop: Lab) -> None:
+    shop.land("lines", insert=[(None, 40, 1)], update=[((10, 0, 0), (None, 0, 0))])
+    shop.land("orders", insert=[(30, None, "o")], update=[((11, 2, "o"), (11, None, "o"))])
+    assert goes_by_references(planned(shop))
+    shop.land("orders", delete=[(20, None, "o"), (30, None, "o")])
+    assert goes_by_references(planned(shop))
+    assert known(shop) == {LINES, BUYERS}
+    assert shop.ws.verify_references(shop.spark).holds
+
+
 @pytest.mark.parametrize(
     ("source", "rows"),
     [
         ("lines", {"insert": [(77, 30, 1)]}),
         ("orders", {"delete": [(11, 2, "o")]}),
         ("orders", {"insert": [(11, 1, "o")]}),
+        ("orders", {"insert": [(None, 1, "o")]}),
     ],
-    ids=["a fact before its dimension", "facts that are left", "a key on two rows"],
+    ids=["a fact before its dimension", "facts that are left", "a key on two rows", "a NULL key"],
 )
 def test_a_broken_reference_is_withdrawn_before_it_is_used(shop: Lab, source: str, rows) -> None:
     shop.land(source, **rows)

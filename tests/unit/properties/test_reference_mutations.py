@@ -13,6 +13,7 @@ from slacktide.algebra.tree import sources
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import DataError
 from slacktide.program import operator as o
+from slacktide.program.balance import Balance
 from slacktide.program.reference.operators import Bag
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case
@@ -20,7 +21,7 @@ from tests.harness.referring import FACTS, SHAPES, Rows, next_batch
 from tests.unit.properties.test_mutations import mutants
 
 SEEDS = range(60)
-BALANCES: tuple[o.Balance, ...] = ("gone", "kept", "came")
+BALANCES: tuple[Balance, ...] = ("gone", "kept", "came")
 BATCHES = 4
 ORDERS = "scan o [ok#1:INT!, ck#2:INT, w#3:INT]"
 LINES = "scan l [ok#4:INT, a#5:INT, b#6:INT, w#7:INT]"
