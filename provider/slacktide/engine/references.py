@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
+from slacktide.engine.pinning import landed_files
 from slacktide.engine.plan import Plan
-from slacktide.errors import DataError
+from slacktide.engine.sources.pins import check_pins
+from slacktide.errors import DataError, SourceError
 from slacktide.optimizer.api import facts_used
 from slacktide.optimizer.checks import Check
 from slacktide.optimizer.facts import ForeignKey
@@ -27,20 +29,37 @@ from slacktide.store.world import World
 
 if TYPE_CHECKING:
     from slacktide.spark.executor import Executor
+    from slacktide.store.store import Store
 
 
-class BrokenReferenceError(Exception):
-    """A reference that a plan goes by does not hold any more.
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A reference that held, and of which that is not said any more.
 
     Attributes:
         name: the reference.
-        detail: what breaks it, in words.
+        why: what breaks it, or why it cannot be known, in words.
     """
 
-    def __init__(self, name: str, detail: str) -> None:
-        super().__init__(name, detail)
-        self.name = name
-        self.detail = detail
+    name: str
+    why: str
+
+    @property
+    def notice(self) -> str:
+        """What the report of the run says."""
+        return f"{self.name} {self.why}; not used until verified"
+
+
+class LostReferencesError(Exception):
+    """References that a run was to check do not hold any more, or cannot be checked.
+
+    Attributes:
+        losses: all of them.
+    """
+
+    def __init__(self, losses: tuple[Loss, ...]) -> None:
+        super().__init__(*losses)
+        self.losses = losses
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +178,54 @@ def lost(world: World, plan: Plan) -> str:
     return ""
 
 
-def checked(executor: Executor, world: World, plan: Plan) -> list[ReferenceRecord]:
+def checked(
+    executor: Executor, store: Store, world: World, plan: Plan
+) -> tuple[ReferenceRecord, ...]:
     """Check the references of a plan over what it takes in; give them as of its end.
 
+    What no view of the plan goes by may lag behind all of them, by changes whose files are gone:
+    then it is not known any more, which is no reason for the run to fail.
+
     Raises:
-        BrokenReferenceError: one does not hold.
+        LostReferencesError: some do not hold, or are not known any more.
         SlacktideError: the sources cannot be read.
     """
-    return [_checked(executor, world, plan, world.references[name]) for name in plan.references]
+    used = {name for view in plan.views for name in view.facts}
+    found: list[ReferenceRecord] = []
+    losses: list[Loss] = []
+    for record in map(world.references.__getitem__, plan.references):
+        end = {name: plan.versions[name] for name in record.versions}
+        try:
+            if record.name not in used:
+                _check_files(store, world, record, end)
+            broken = _broken(executor, world, record, end)
+        except SourceError as error:
+            if record.name in used:
+                raise
+            broken = f"is not known to hold any more: {error.message}"
+        if broken:
+            losses.append(Loss(record.name, broken))
+        found.append(replace(record, versions=end))
+    if losses:
+        raise LostReferencesError(tuple(losses))
+    return tuple(found)
 
 
-def _checked(
-    executor: Executor, world: World, plan: Plan, record: ReferenceRecord
-) -> ReferenceRecord:
+def _check_files(
+    store: Store, world: World, record: ReferenceRecord, end: Mapping[str, int]
+) -> None:
+    """Check that the changes which a reference lags behind are as they were accepted."""
+    for name, start in record.versions.items():
+        check_pins(
+            landed_files(world, name, start, end[name]), source=name, storage_options=store.options
+        )
+
+
+def _broken(
+    executor: Executor, world: World, record: ReferenceRecord, end: Mapping[str, int]
+) -> str:
+    """Say in words what of the changes up to some versions breaks a reference; no text for nothing."""
     start = dict(record.versions)
-    end = {name: plan.versions[name] for name in start}
     task = Task(record.name, Program(()), start, end, scopes={})
     check = Check(fact_of(record), {name: world.sources[name].schema for name in start})
     ways: list[tuple[Callable[[], Operator], str]] = []
@@ -188,10 +240,10 @@ def _checked(
         for operator, what in ways:
             found = executor.rows(task, operator(), most=1)
             if found:
-                raise BrokenReferenceError(record.name, f"{example(found[0])} {what}")
+                return f"does not hold: {example(found[0])} {what}"
     except DataError as error:
-        raise BrokenReferenceError(record.name, error.message) from error
-    return replace(record, versions=end)
+        return f"does not hold: {error.message}"
+    return ""
 
 
 def example(row: Sequence[Any]) -> str:
@@ -209,12 +261,17 @@ def withdrawal(world: World, names: Iterable[str]) -> tuple[list[u.Update], list
 
 
 def doubts(world: World, broken: frozenset[ForeignKey]) -> list[u.Update]:
-    """Have the answers that went by broken references made anew, and the states under them."""
+    """Have the answers that went by broken references made anew, and the states under them.
+
+    A join may go by several at once, as one with a union does, and by another one where that is broken.
+    """
     updates: list[u.Update] = []
     states: dict[str, None] = {}
-    for view in world.views.values():
-        used = _used(view, broken)
+    known = broken.union(map(fact_of, world.references.values()))
+    for view in world.views.values() if broken else ():
+        used = (_used(view, known) & broken) | _used(view, broken)
         if used:
-            updates.append(u.DoubtAnswer(view.name, str(min(used))))
             states.update(dict.fromkeys(view.states))
+        if used and view.versions is not None:
+            updates.append(u.DoubtAnswer(view.name, str(min(used))))
     return [*updates, *(u.DropChain(chain) for chain in states if chain in world.chains)]

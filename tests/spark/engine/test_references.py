@@ -166,6 +166,36 @@ def test_a_dimension_that_came_late_is_trusted_once_verified(shop: Lab) -> None:
     assert LINES in plan.views[0].facts
 
 
+def test_what_lags_and_cannot_be_read_is_withdrawn(shop: Lab) -> None:
+    """No view went by it meanwhile, and the mirror tells what the landed file did."""
+    shop.view("others", "SELECT l.n, c.name FROM lines l, customers c WHERE l.v = c.k")
+    shop.ws.drop_view("joined")
+    shop.refresh()
+    landed = shop.land("lines", insert=[(10 + i % 4, 100 + i, i) for i in range(20)])
+    shop.refresh()
+    landed.unlink()
+    shop.view("joined", SQL, joined, "customers", "orders", "lines")
+    report = shop.refresh()
+    shop.check()
+    assert known(shop) == {BUYERS}
+    (notice,) = report.notices
+    assert notice.startswith(f"{LINES} is not known to hold any more: source lines: ")
+    shop.land("lines", insert=[(10, 200, 1)])
+    shop.step(joined="incremental")
+
+
+def test_all_that_breaks_is_told_by_one_run(shop: Lab) -> None:
+    shop.land("lines", insert=[(77, 30, 1)])
+    shop.land("orders", insert=[(40, 9, "o")])
+    report = shop.refresh()
+    shop.verified()
+    assert not known(shop)
+    assert report.notices == (
+        f"{LINES} does not hold: 77 without its row; not used until verified",
+        f"{BUYERS} does not hold: 9 without its row; not used until verified",
+    )
+
+
 def test_a_source_that_is_held_back(shop: Lab) -> None:
     shop.ws.hold_source("orders")
     shop.land("orders", insert=[(14, 2, "o")])
