@@ -16,6 +16,21 @@ DOCS = ROOT / "provider" / "docs"
 BENCH = ROOT / "tests" / "campaigns" / "bench_tpch.json"
 _DETAIL = "…"
 
+READING = (
+    "## Reading the tables",
+    "",
+    "* A refresh has a fixed price: each job, stage and plan costs Java some tenths of a second, whatever the rows.",
+    "  A query that batch answers in half a second of CPU gains nothing at this scale.",
+    "* Clustered: Q9 and Q17 go from what changed to parts, whose keys lie anywhere, so that the ranges of the",
+    "  changed keys cover most of the large tables. Q13 and Q22 read all customers.",
+    "* Scattered: when every table changes a little everywhere, each of them leads to a term that reads the others",
+    "  nearly whole, and no range of keys helps. There the refresh costs more than batch, Q21 far more, whose",
+    "  conditions over a self-join are tested before and after the change. Such a view is better off with the",
+    "  policy `full`.",
+    "* What Spark counts as bytes read leaves out vectored reads of Parquet, so that plain tables seem to cost",
+    "  next to none. Rows are counted alike on both sides, after row groups and pages were skipped.",
+)
+
 
 def reasons_page() -> str:
     """Draw the table of reasons."""
@@ -68,7 +83,7 @@ def performance_page() -> str:
         "",
         "All 22 TPC-H views in one workspace: what one refresh takes after an arrival, beside a batch run of each",
         "query over plain Parquet tables of the same rows, which writes its answer, too. Both run in one warm session,",
-        "in turns; every answer was compared and is equal. The references that TPC-H declares were checked once, by",
+        "in turns; every answer was compared and is equal. The foreign keys that TPC-H declares were checked once, by",
         "`verify --references`, after the first refresh. Figures are sums over the arrivals of a nature. *Of batch* is a",
         "ratio: below 1 the refresh is cheaper.",
         "",
@@ -101,24 +116,13 @@ def performance_page() -> str:
         "## First build and what is kept",
         "",
         (
-            f"The first refresh took {first['java_cpu_seconds']:.0f} s of Java CPU, and the check of keys and references "
+            f"The first refresh took {first['java_cpu_seconds']:.0f} s of Java CPU, and the check of keys and foreign keys "
             f"after it {found['references']['java_cpu_seconds']:.0f} s. Kept: states of "
             f"{found['state_bytes'] / 1e6:.1f} MB and mirrors of {found['mirror_bytes'] / 1e6:.1f} MB, beside plain tables of "
             f"{found['plain_bytes'] / 1e6:.1f} MB."
         ),
         "",
-        "## Reading the tables",
-        "",
-        "* A refresh has a fixed price: each job, stage and plan costs Java some tenths of a second, whatever the rows.",
-        "  A query that batch answers in half a second of CPU gains nothing at this scale.",
-        "* Clustered: Q9 and Q17 go from what changed to parts, whose keys lie anywhere, so that the ranges of the",
-        "  changed keys cover most of the large tables. Q13 and Q22 read all customers.",
-        "* Scattered: when every table changes a little everywhere, each of them leads to a term that reads the others",
-        "  nearly whole, and no range of keys helps. There the refresh costs more than batch, Q21 far more, whose",
-        "  conditions over a self-join are tested before and after the change. Such a view is better off with the",
-        "  policy `full`.",
-        "* What Spark counts as bytes read leaves out vectored reads of Parquet, so that plain tables seem to cost",
-        "  next to none. Rows are counted alike on both sides, after row groups and pages were skipped.",
+        *READING,
     ]
     return "\n".join(lines) + "\n"
 

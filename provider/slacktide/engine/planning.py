@@ -9,8 +9,8 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.quantities import parse_bytes
 from slacktide.common.tree import of_type
 from slacktide.engine.compacting import compactions_due
+from slacktide.engine.foreign_keys import due, foreign_keys_at
 from slacktide.engine.plan import Alteration, Plan, Registration
-from slacktide.engine.references import due, facts_at
 from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.api import Situation, kept_versions, plan_view, snapshot_sources
 from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
@@ -62,7 +62,7 @@ def make_plan(
         alter=tuple(alter),
         mirror_segments=mirror_segments,
         compactions=compactions_due(world, plans, mirror_segments, prices),
-        references=due(world, plans, ends),
+        foreign_keys=due(world, plans, ends),
     )
 
 
@@ -96,7 +96,7 @@ def _situation(
         mirrors=mirror_versions(world),
         rebuilds=rebuilds,
         kept=kept,
-        facts=facts_at(world, start, end),
+        foreign_keys=foreign_keys_at(world, start, end),
     )
 
 

@@ -13,11 +13,11 @@ from slacktide.engine.committing import requirements, updates
 from slacktide.engine.compacting import Compacted, compact
 from slacktide.engine.computing import compute
 from slacktide.engine.expansion import query_of, views_below
+from slacktide.engine.foreign_keys import Loss, LostForeignKeysError, checked, withdrawal
 from slacktide.engine.mirroring import mirror_reports, mirrors_of, write_mirrors
 from slacktide.engine.pinning import check_pinned
 from slacktide.engine.plan import Plan
 from slacktide.engine.quarantine import quarantine
-from slacktide.engine.references import Loss, LostReferencesError, checked, withdrawal
 from slacktide.engine.registering import register
 from slacktide.engine.reporting import unchanged_report, view_report
 from slacktide.engine.reports import Report, ViewReport
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from slacktide.store.store import Store
 
 _COMMITS = 5
-_Learned = u.ExamineArrivals | u.ConfirmReferences
+_Learned = u.ExamineArrivals | u.NoteForeignKeys
 _logger = logging.getLogger(__name__)
 
 
@@ -95,8 +95,8 @@ class Refresh:
                 return self._execute(world, plan, started)
             except DamagedFileError as damage:
                 world, plan = self._without(world, plan, damage)
-            except LostReferencesError as lost:
-                world, plan = self._without_references(world, plan, lost.losses)
+            except LostForeignKeysError as lost:
+                world, plan = self._without_foreign_keys(world, plan, lost.losses)
 
     def _without(self, world: World, plan: Plan, damage: DamagedFileError) -> tuple[World, Plan]:
         """Forget a state or mirror of which a file is damaged, and plan again: it is built anew.
@@ -110,11 +110,11 @@ class Refresh:
         world = self._store.world()
         return world, again(world, plan, f"{chain.id}, of which a file is damaged", self._prices)
 
-    def _without_references(
+    def _without_foreign_keys(
         self, world: World, plan: Plan, losses: Sequence[Loss]
     ) -> tuple[World, Plan]:
-        """Withdraw references, and plan again without them: they held so far, and answers are right."""
-        self._store.commit(*withdrawal(world, [loss.name for loss in losses]))
+        """Withdraw foreign keys, and plan again without them: they held so far, and answers are right."""
+        self._store.commit(*withdrawal(world, losses))
         world = self._store.world()
         moved = ", ".join(loss.name for loss in losses)
         fresh = again(world, plan, f"{moved}, not known to hold any more", self._prices)
@@ -152,7 +152,7 @@ class Refresh:
             return replace(made, mirrors=mirror_reports(written))
 
         learned: list[_Learned] = [*quarantined]
-        learned += [u.ConfirmReferences(held)] if held else []
+        learned += [u.NoteForeignKeys(held)] if held else []
         return self._commit(world, plan, works, written, compacted, learned, report)
 
     def _committed(self, world: World, plan_id: str) -> Report | None:

@@ -16,8 +16,8 @@ from slacktide.algebra.types import DataType
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import InvariantError
 from slacktide.optimizer.additive import is_additive
-from slacktide.optimizer.facts import ForeignKey, Referring, referring
 from slacktide.optimizer.first import FirstRows
+from slacktide.optimizer.foreign_keys import ForeignKey, Referring, referring
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.recomputed import Recomputed, recomputed
 from slacktide.optimizer.rule import Kept, Near
@@ -39,11 +39,11 @@ class Derivation:
         changed: names of the sources that have changes in this run.
         rebuilds: make the answer, and states, anew instead of extending them.
         kept: states that are extended nevertheless.
-        facts: the references that hold at the start and at the end of the run.
+        foreign_keys: those that hold at the start and at the end of the run.
 
     Attributes:
         scopes: the sources that each state which the program writes is made of.
-        used: the facts that rules went by.
+        used: the foreign keys that rules went by.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class Derivation:
         changed: frozenset[str],
         rebuilds: bool,
         kept: frozenset[str] = frozenset(),
-        facts: frozenset[ForeignKey] = frozenset(),
+        foreign_keys: frozenset[ForeignKey] = frozenset(),
     ) -> None:
         self.rebuilds = rebuilds
         self._kept = kept
-        self._facts = facts
+        self._foreign_keys = foreign_keys
         self.used: set[ForeignKey] = set()
         self.scopes: dict[str, tuple[str, ...]] = {}
         self._view = view
@@ -77,9 +77,9 @@ class Derivation:
         return source in self._changed
 
     def referring(self, rel: r.Join) -> Referring | None:
-        """The reference that a join goes by, where one is known to hold."""
-        found = referring(rel, self._facts) if self._facts else None
-        self.used.update(found.facts if found else ())
+        """The foreign keys that a join goes by, where such are known to hold."""
+        found = referring(rel, self._foreign_keys) if self._foreign_keys else None
+        self.used.update(found.foreign_keys if found else ())
         return found
 
     def builds(self, chain: str) -> bool:
@@ -241,23 +241,25 @@ def _consolidated(rows: Operator) -> Operator:
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """A program that extends an answer, and the facts without which it would be wrong."""
+    """A program that extends an answer, and the foreign keys without which it would be wrong."""
 
     program: Program
-    facts: frozenset[ForeignKey]
+    foreign_keys: frozenset[ForeignKey]
 
 
 def maintain(
     view: str,
     analysis: Maintainability,
     changed: frozenset[str],
-    facts: frozenset[ForeignKey] = frozenset(),
+    foreign_keys: frozenset[ForeignKey] = frozenset(),
 ) -> Maintenance:
     """Give the program that extends the answer and the states by what changed.
 
     Only for a relation whose `Maintainability.verdict` is empty.
     """
-    derivation = Derivation(view, analysis, changed=changed, rebuilds=False, facts=facts)
+    derivation = Derivation(
+        view, analysis, changed=changed, rebuilds=False, foreign_keys=foreign_keys
+    )
     root = analysis.root
     change = derivation.delta(root)
     if change is None:  # the optimiser has removed what changed, as behind WHERE false

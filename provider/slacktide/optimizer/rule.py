@@ -10,7 +10,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.tree import references, substitute
 from slacktide.algebra.types import DataType
-from slacktide.optimizer.facts import Referring
+from slacktide.optimizer.foreign_keys import Referring
 from slacktide.optimizer.recomputed import Recomputed
 from slacktide.optimizer.states import AggregateState
 from slacktide.program.operator import Add, Moment, Operator, Pair, Touched
@@ -99,7 +99,7 @@ class Context(Protocol):
         """The distinct keys of a relation, the same at every call."""
 
     def referring(self, rel: r.Join) -> Referring | None:
-        """The reference that a join goes by, where one is known to hold."""
+        """The foreign keys that a join goes by, where such are known to hold."""
 
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""

@@ -12,7 +12,7 @@ from slacktide.spark.emptiness import nothing, without_empty
 from tests.harness.maintained import VIEW, Maintained
 from tests.harness.memory import same_bag
 from tests.harness.plans import Case
-from tests.harness.referring import FACTS, SHAPES, Joins, Rows, next_batch
+from tests.harness.referring import FOREIGN_KEYS, SHAPES, Joins, Rows, next_batch
 
 SEEDS = range(120)
 
@@ -50,7 +50,7 @@ def test_the_same_without_what_is_empty() -> None:
         source = random.Random(seed)  # noqa: S311
         relation = Joins(source).relation()
         shapes = tuple(SHAPES[name] for name in sources(relation))
-        maintained = Maintained(Case(relation, shapes), facts=frozenset(FACTS))
+        maintained = Maintained(Case(relation, shapes), foreign_keys=frozenset(FOREIGN_KEYS))
         present: Rows = {}
         for _ in range(3):
             batch = next_batch(source, present)

@@ -16,7 +16,7 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import Condition, conjunction, take_apart
 from slacktide.algebra.literals import null_sql
 from slacktide.algebra.types import BOOLEAN
-from slacktide.optimizer.referenced import referenced
+from slacktide.optimizer.foreign_key_join import change_along
 from slacktide.optimizer.rule import Context, DeltaRule, Near, add, bounded_by
 from slacktide.program import operator as o
 from slacktide.program.operator import INPUTS, Moment, Operator, Pair
@@ -50,7 +50,7 @@ def _inner(rel: r.Join, context: Context) -> Terms:
     """ΔL ⋈ R' + L ⋈ ΔR: each side's change meets the new version of the one, the old of the other."""
     by = context.referring(rel)
     if by is not None:
-        return referenced(rel, by, context)
+        return change_along(rel, by, context)
     left, right = context.delta(rel.left), context.delta(rel.right)
     equalities = _parts(rel).equalities
     terms: Terms = []
@@ -266,9 +266,9 @@ def _keep_keys(rel: r.Join, context: Context) -> None:
 SPLIT_DELTA_OF_JOIN = DeltaRule(
     name="split_delta_of_join",
     node=r.Join,
-    identity="Δ(L ⋈ R) = ΔL ⋈ R' + L ⋈ ΔR, along a reference ΔL ⋈ (R' + R⁻) + L ⋈ ΔR⁼;"
+    identity="Δ(L ⋈ R) = ΔL ⋈ R' + L ⋈ ΔR, along a foreign key ΔL ⋈ (R' + R⁻) + L ⋈ ΔR⁼;"
     "  L ▷ R = L − L ⋉ R;  L ⟕ R = L ⋈ R + pad(L ▷ R)",
-    source="Tempura: inner joins; ADR 0004: the other kinds; ADR 0006: references",
+    source="Tempura: inner joins; ADR 0004: the other kinds; ADR 0006: foreign keys",
     delta=_join_delta,
     at=_join_at,
 )

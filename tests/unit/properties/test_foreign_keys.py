@@ -1,4 +1,4 @@
-"""Programs that go by references give what batch evaluation gives, whatever keys come, go and move."""
+"""Programs that go by foreign keys give what batch evaluation gives, whatever keys come, go and move."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ import pytest
 
 from slacktide.algebra.tree import sources
 from slacktide.common.tree import of_type
-from slacktide.optimizer.facts import ForeignKey
+from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.program.operator import ByBalance
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case
-from tests.harness.referring import FACTS, SHAPES, Joins, Rows, next_batch
+from tests.harness.referring import FOREIGN_KEYS, SHAPES, Joins, Rows, next_batch
 
 SHARDS = 8
 EXAMPLES = 150
 BATCHES = 4
 
 
-def refresh_equals_batch(seed: int, facts: frozenset[ForeignKey]) -> int:
-    """Give how many of the runs went by a reference."""
+def refresh_equals_batch(seed: int, foreign_keys: frozenset[ForeignKey]) -> int:
+    """Give how many of the runs went by a foreign key."""
     source = random.Random(seed)  # noqa: S311
     relation = Joins(source).relation()
     shapes = tuple(SHAPES[name] for name in sources(relation))
-    maintained = Maintained(Case(relation, shapes), facts=facts)
+    maintained = Maintained(Case(relation, shapes), foreign_keys=foreign_keys)
     present: Rows = {}
-    by_reference = 0
+    by_foreign_key = 0
     for _ in range(BATCHES):
         batch = next_batch(source, present)
         maintained.arrive({shape.name: batch[shape.name] for shape in shapes})
         plan = maintained.refresh()
         if plan.program is not None and any(of_type(plan.program, ByBalance)):
-            assert plan.facts
-            by_reference += 1
-    return by_reference
+            assert plan.foreign_keys
+            by_foreign_key += 1
+    return by_foreign_key
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_every_refresh_by_references_equals_batch(shard: int) -> None:
+def test_every_refresh_by_foreign_keys_equals_batch(shard: int) -> None:
     seeds = range(shard * EXAMPLES, (shard + 1) * EXAMPLES)
-    runs = sum(refresh_equals_batch(seed, frozenset(FACTS)) for seed in seeds)
+    runs = sum(refresh_equals_batch(seed, frozenset(FOREIGN_KEYS)) for seed in seeds)
     assert runs > EXAMPLES

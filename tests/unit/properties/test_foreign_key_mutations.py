@@ -1,4 +1,4 @@
-"""Every sign and every balance in a program that goes by references matters: turned, it is caught."""
+"""Every sign and every balance in a program that goes by foreign keys matters: turned, it is caught."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from slacktide.program.balance import Balance
 from slacktide.program.reference.operators import Bag
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case
-from tests.harness.referring import FACTS, SHAPES, Rows, next_batch
+from tests.harness.referring import FOREIGN_KEYS, SHAPES, Rows, next_batch
 from tests.unit.properties.test_mutations import mutants
 
 SEEDS = range(60)
@@ -67,7 +67,7 @@ def turned(program: o.Program) -> list[o.Program]:
 def fails(relation: r.Rel, number: int, seed: int) -> bool:
     source = random.Random(seed)  # noqa: S311
     shapes = tuple(SHAPES[name] for name in sources(relation))
-    maintained = Maintained(Case(relation, shapes), facts=frozenset(FACTS))
+    maintained = Maintained(Case(relation, shapes), foreign_keys=frozenset(FOREIGN_KEYS))
     present: Rows = {}
     for place in range(BATCHES):
         batch = next_batch(source, present)
@@ -84,7 +84,7 @@ def fails(relation: r.Rel, number: int, seed: int) -> bool:
 
 def number_of_mutants(relation: r.Rel) -> int:
     shapes = tuple(SHAPES[name] for name in sources(relation))
-    maintained = Maintained(Case(relation, shapes), facts=frozenset(FACTS))
+    maintained = Maintained(Case(relation, shapes), foreign_keys=frozenset(FOREIGN_KEYS))
     nothing: dict[str, Bag] = {shape.name: [] for shape in shapes}
     maintained.arrive(nothing)
     maintained.refresh()

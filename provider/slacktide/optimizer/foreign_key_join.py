@@ -1,4 +1,4 @@
-"""The change of an inner join along a reference (ADR 0006).
+"""The change of an inner join along a foreign key (ADR 0006).
 
 R refers to the key of S, and the rows of R that change are joined with what S has or had:
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.equalities import take_apart
-from slacktide.optimizer.facts import Referring
+from slacktide.optimizer.foreign_keys import Referring
 from slacktide.optimizer.rule import Context, add, bounded_by
 from slacktide.program import operator as o
 from slacktide.program.balance import Balance
@@ -25,8 +25,8 @@ from slacktide.program.operator import Moment, Operator
 Terms = list[Operator]
 
 
-def referenced(rel: r.Join, by: Referring, context: Context) -> Terms:
-    """The change of a join along a reference."""
+def change_along(rel: r.Join, by: Referring, context: Context) -> Terms:
+    """The change of a join along a foreign key."""
     change = context.delta(by.source)
     terms = [] if change is None else [_referring_to(rel, by, change, context)]
     return [*terms, *_updated(rel, by, context)]

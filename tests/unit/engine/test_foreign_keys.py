@@ -1,8 +1,9 @@
-"""Which references a run checks, what it says of those that are lost, and which answers are doubted."""
+"""Which foreign keys a run checks, what it says of those that are lost, and which answers are doubted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,20 +13,20 @@ from slacktide import store as s
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
-from slacktide.engine.planning import make_plan
-from slacktide.engine.references import (
+from slacktide.engine.foreign_keys import (
     Loss,
-    LostReferencesError,
+    LostForeignKeysError,
     checked,
     declared,
     doubts,
-    fact_of,
-    facts_at,
+    foreign_key_of,
+    foreign_keys_at,
     lost,
 )
+from slacktide.engine.planning import make_plan
 from slacktide.engine.sources.pins import content_digest
 from slacktide.errors import DataError, SourceError
-from slacktide.optimizer.facts import ForeignKey
+from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.spark.executor import Executor
 from slacktide.store.update import CreateWorkspace
 
@@ -45,7 +46,7 @@ NONE = f"join inner on (#1 < #4)\n  {LINES}\n  {ORDERS}\n"
 
 
 class Asked:
-    """An executor that gives what it was told to, by reference; an error is raised."""
+    """An executor that gives what it was told to, by foreign key; an error is raised."""
 
     def __init__(self, found: Mapping[str, Any], moves: frozenset[str] = frozenset()) -> None:
         self._found = found
@@ -63,9 +64,16 @@ class Asked:
         return self._moves
 
 
-def record(fact: ForeignKey, at: int) -> s.ReferenceRecord:
-    versions = dict.fromkeys(fact.sources, at)
-    return s.ReferenceRecord(str(fact), fact.source, fact.columns, fact.target, fact.key, versions)
+def record(foreign_key: ForeignKey, at: int) -> s.ForeignKeyRecord:
+    versions = dict.fromkeys(foreign_key.sources, at)
+    return s.ForeignKeyRecord(
+        str(foreign_key),
+        foreign_key.source,
+        foreign_key.columns,
+        foreign_key.target,
+        foreign_key.key,
+        versions,
+    )
 
 
 def source(name: str, folder: Path, **arguments: Any) -> list[s.Update]:
@@ -112,16 +120,16 @@ class Options:
     options: Mapping[str, str] = {}
 
 
-def check(executor: Asked, of: s.World, plan: Any) -> tuple[s.ReferenceRecord, ...]:
+def check(executor: Asked, of: s.World, plan: Any) -> tuple[s.ForeignKeyRecord, ...]:
     return checked(cast("Executor", executor), cast("s.Store", Options()), of, plan)
 
 
-def known(*records: s.ReferenceRecord) -> s.ConfirmReferences:
-    return s.ConfirmReferences(records)
+def known(*records: s.ForeignKeyRecord) -> s.NoteForeignKeys:
+    return s.NoteForeignKeys(records)
 
 
 def test_what_is_declared(tmp_path: Path) -> None:
-    assert [(one.fact, one.obstacle) for one in declared(world(tmp_path))] == [
+    assert [(one.foreign_key, one.obstacle) for one in declared(world(tmp_path))] == [
         (LINE, ""),
         (RETURN, ""),
     ]
@@ -130,9 +138,9 @@ def test_what_is_declared(tmp_path: Path) -> None:
 def test_a_fact_holds_where_the_answer_stands_at_its_versions(tmp_path: Path) -> None:
     there = world(tmp_path, known(record(LINE, 2)))
     at = {"l": 2, "o": 2}
-    assert facts_at(there, at, {"l": 3, "o": 2}) == {LINE}
-    assert not facts_at(there, {"l": 1, "o": 2}, {"l": 3, "o": 3})
-    assert not facts_at(there, at, {"l": 3, "o": 1})
+    assert foreign_keys_at(there, at, {"l": 3, "o": 2}) == {LINE}
+    assert not foreign_keys_at(there, {"l": 1, "o": 2}, {"l": 3, "o": 3})
+    assert not foreign_keys_at(there, at, {"l": 3, "o": 1})
 
 
 @pytest.mark.parametrize(
@@ -143,7 +151,7 @@ def test_a_fact_holds_where_the_answer_stands_at_its_versions(tmp_path: Path) ->
 def test_what_a_run_checks(tmp_path: Path, text: str, at: int, names: list[ForeignKey]) -> None:
     keys = known(record(LINE, 2), record(RETURN, 2))
     plan = make_plan(world(tmp_path, *view("v", text, at), keys), now=NOW)
-    assert list(plan.references) == sorted(map(str, names))
+    assert list(plan.foreign_keys) == sorted(map(str, names))
 
 
 def test_what_holds_moves_to_the_versions_of_the_run(tmp_path: Path) -> None:
@@ -156,7 +164,7 @@ def test_what_holds_moves_to_the_versions_of_the_run(tmp_path: Path) -> None:
 def test_all_that_is_broken_is_told_at_once(tmp_path: Path) -> None:
     there = world(tmp_path, *view("v", SEVERAL, 2), known(record(LINE, 2), record(RETURN, 2)))
     executor = Asked({str(LINE): [(7, 1)], str(RETURN): DataError("a row too many")})
-    with pytest.raises(LostReferencesError) as raised:
+    with pytest.raises(LostForeignKeysError) as raised:
         check(executor, there, make_plan(there, now=NOW))
     assert raised.value.losses == (
         Loss(str(RETURN), "does not hold: a row too many"),
@@ -170,25 +178,25 @@ def test_all_that_is_broken_is_told_at_once(tmp_path: Path) -> None:
 def test_what_no_view_goes_by_and_cannot_be_read_is_not_known_any_more(tmp_path: Path) -> None:
     lagging = world(tmp_path, *view("v", ONE, 2), known(record(LINE, 1)))
     plan = make_plan(lagging, now=NOW)
-    assert plan.references == (str(LINE),)
-    assert not plan.views[0].facts
+    assert plan.foreign_keys == (str(LINE),)
+    assert not plan.views[0].foreign_keys
     (moved,) = check(Asked({}), lagging, plan)
     assert dict(moved.versions) == {"l": 3, "o": 3}
     unreadable = Asked({str(LINE): SourceError("a file is cut off", hint="")})
-    with pytest.raises(LostReferencesError) as raised:
+    with pytest.raises(LostForeignKeysError) as raised:
         check(unreadable, lagging, plan)
     assert raised.value.losses == (
         Loss(str(LINE), "is not known to hold any more: a file is cut off"),
     )
     (tmp_path / "l1").unlink()
-    with pytest.raises(LostReferencesError, match="l1 is gone"):
+    with pytest.raises(LostForeignKeysError, match="l1 is gone"):
         check(Asked({}), lagging, plan)
 
 
 def test_what_a_view_goes_by_and_cannot_be_read_ends_the_run(tmp_path: Path) -> None:
     there = world(tmp_path, *view("v", ONE, 2), known(record(LINE, 2)))
     plan = make_plan(there, now=NOW)
-    assert plan.views[0].facts == (str(LINE),)
+    assert plan.views[0].foreign_keys == (str(LINE),)
     with pytest.raises(SourceError, match="a file is gone"):
         check(Asked({str(LINE): SourceError("a file is gone", hint="")}), there, plan)
 
@@ -197,7 +205,9 @@ def test_a_plan_goes_by_what_is_known_as_of_its_start(tmp_path: Path) -> None:
     before = [*view("v", ONE, 2), known(record(LINE, 2))]
     plan = make_plan(world(tmp_path, *before), now=NOW)
     assert lost(world(tmp_path, *before), plan) == ""
-    assert lost(world(tmp_path, *before, s.WithdrawReferences((str(LINE),))), plan) == str(LINE)
+    assert lost(
+        world(tmp_path, *before, known(replace(record(LINE, 2), broken="gone"))), plan
+    ) == str(LINE)
     assert lost(world(tmp_path, *before, known(record(LINE, 3))), plan) == str(LINE)
 
 
@@ -210,7 +220,7 @@ def test_answers_that_went_by_several_keys_at_once_are_doubted(tmp_path: Path) -
         s.DropChain("states/x"),
     ]
     assert doubts(there, frozenset()) == []
-    assert fact_of(there.references[str(LINE)]) == LINE
+    assert foreign_key_of(there.foreign_keys[str(LINE)]) == LINE
 
 
 def test_a_view_without_an_answer_has_none_to_doubt(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""Declared references: which hold, checked from nothing; and which still do, checked in every run.
+"""Declared foreign keys: which are declared, and which that held still do, checked in every run.
 
-A run that takes more of a source in checks the references that its views go by over what came, and
+A run that takes more of a source in checks the foreign keys that its views go by over what came, and
 says in its own entry that they hold as of its versions. One that does not is withdrawn before
 anything is computed, and the run is planned without it.
 """
@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
+from slacktide.engine.foreign_key_check import Check
 from slacktide.engine.pinning import landed_files
 from slacktide.engine.plan import Plan
 from slacktide.engine.sources.pins import check_pins
 from slacktide.errors import DataError, SourceError
-from slacktide.optimizer.api import facts_used
-from slacktide.optimizer.checks import Check
-from slacktide.optimizer.facts import ForeignKey
+from slacktide.optimizer.api import foreign_keys_used
+from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Operator, Program
 from slacktide.spark.task import Task
 from slacktide.store import requirement as q
 from slacktide.store import update as u
-from slacktide.store.record import ReferenceRecord, ViewRecord
+from slacktide.store.record import ForeignKeyRecord, ViewRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A reference that held, and of which that is not said any more.
+    """A foreign key that held, and of which that is not said any more.
 
     Attributes:
-        name: the reference.
+        name: of the foreign key.
         why: what breaks it, or why it cannot be known, in words.
     """
 
@@ -50,8 +50,8 @@ class Loss:
         return f"{self.name} {self.why}; not used until verified"
 
 
-class LostReferencesError(Exception):
-    """References that a run was to check do not hold any more, or cannot be checked.
+class LostForeignKeysError(Exception):
+    """Foreign keys that a run was to check do not hold any more, or cannot be checked.
 
     Attributes:
         losses: all of them.
@@ -64,24 +64,24 @@ class LostReferencesError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A reference as declared.
+    """A foreign key as declared.
 
     Attributes:
-        fact: the reference.
+        foreign_key: it.
         obstacle: why it says nothing, in words; empty where it can be checked.
     """
 
-    fact: ForeignKey
+    foreign_key: ForeignKey
     obstacle: str
 
 
-def fact_of(record: ReferenceRecord) -> ForeignKey:
-    """A reference of the log, as the planner knows it."""
+def foreign_key_of(record: ForeignKeyRecord) -> ForeignKey:
+    """A foreign key of the log, as the planner knows it."""
     return ForeignKey(record.source, tuple(record.columns), record.target, tuple(record.key))
 
 
 def declared(world: World) -> list[Declared]:
-    """The references that sources declare; columns that make up a key together are one."""
+    """The foreign keys that sources declare; columns that make up a key together are one."""
     found: list[Declared] = []
     for source in world.sources.values():
         targets: dict[str, dict[str, list[str]]] = {}
@@ -99,24 +99,24 @@ def _of_target(
     there = world.sources.get(target)
     key = tuple(() if there is None else there.arguments.get("key", ()))
     if len(key) > 1 and set(columns) == set(key) and all(len(c) == 1 for c in columns.values()):
-        fact = ForeignKey(source, tuple(columns[name][0] for name in key), target, key)
-        return [Declared(fact, _obstacle(world, fact))]
-    facts = [
+        whole = ForeignKey(source, tuple(columns[name][0] for name in key), target, key)
+        return [Declared(whole, _obstacle(world, whole))]
+    found = [
         ForeignKey(source, (column,), target, (name,))
         for name, several in columns.items()
         for column in several
     ]
-    return [Declared(fact, _obstacle(world, fact)) for fact in facts]
+    return [Declared(one, _obstacle(world, one)) for one in found]
 
 
-def _obstacle(world: World, fact: ForeignKey) -> str:
-    there = world.sources.get(fact.target)
+def _obstacle(world: World, foreign_key: ForeignKey) -> str:
+    there = world.sources.get(foreign_key.target)
     if there is None:
-        return f"there is no source {fact.target}"
-    if tuple(there.arguments.get("key", ())) != fact.key:
-        return f"{', '.join(fact.key)} is not the declared key of {fact.target}"
-    own, other = _types(world, fact.source), _types(world, fact.target)
-    for column, key in zip(fact.columns, fact.key, strict=True):
+        return f"there is no source {foreign_key.target}"
+    if tuple(there.arguments.get("key", ())) != foreign_key.key:
+        return f"{', '.join(foreign_key.key)} is not the declared key of {foreign_key.target}"
+    own, other = _types(world, foreign_key.source), _types(world, foreign_key.target)
+    for column, key in zip(foreign_key.columns, foreign_key.key, strict=True):
         if own.get(column) != other.get(key):
             return f"{column} has the type {own.get(column)} and {key} the type {other.get(key)}"
     return ""
@@ -126,26 +126,26 @@ def _types(world: World, source: str) -> dict[str, Any]:
     return {column["name"]: column["type"] for column in world.sources[source].schema}
 
 
-def facts_at(
+def foreign_keys_at(
     world: World, start: Mapping[str, int], end: Mapping[str, int]
 ) -> frozenset[ForeignKey]:
-    """The references that hold at the start of a run, and that it checks as of its end."""
+    """The foreign keys that hold at the start of a run, and that it checks as of its end."""
     return frozenset(
-        fact_of(record)
-        for record in world.references.values()
+        foreign_key_of(record)
+        for record in world.held_keys.values()
         if all(start.get(name) == version for name, version in record.versions.items())
         and all(end.get(name, -1) >= version for name, version in record.versions.items())
     )
 
 
 def due(world: World, plans: Iterable[ViewPlan], ends: Mapping[str, int]) -> tuple[str, ...]:
-    """The references that a run has to check: those of its views, where it takes in more of a source.
+    """The foreign keys that a run has to check: those of its views, where it takes in more of a source.
 
     Those that a view would go by in another run are among them, as they are lost where no run goes on.
     """
     moved = {
-        fact_of(record): name
-        for name, record in world.references.items()
+        foreign_key_of(record): name
+        for name, record in world.held_keys.items()
         if all(ends.get(source, -1) >= at for source, at in record.versions.items())
         and any(ends[source] > at for source, at in record.versions.items())
     }
@@ -155,24 +155,25 @@ def due(world: World, plans: Iterable[ViewPlan], ends: Mapping[str, int]) -> tup
         if plan.program is None:
             continue
         record = world.views[plan.view]
-        names.update(plan.facts)
-        used |= _used(record, frozenset(map(fact_of, world.references.values())))
-    return tuple(sorted(name for fact, name in moved.items() if fact in used or name in names))
+        names.update(plan.foreign_keys)
+        used |= _used(record, frozenset(map(foreign_key_of, world.held_keys.values())))
+    return tuple(sorted(name for one, name in moved.items() if one in used or name in names))
 
 
-def _used(view: ViewRecord, facts: frozenset[ForeignKey]) -> frozenset[ForeignKey]:
+def _used(view: ViewRecord, known: frozenset[ForeignKey]) -> frozenset[ForeignKey]:
     policy = view.settings.get("policy", "auto")
-    return facts_used(ReadView.from_dict(view.definition), policy, facts)
+    return foreign_keys_used(ReadView.from_dict(view.definition), policy, known)
 
 
 def lost(world: World, plan: Plan) -> str:
-    """Name a reference that a plan goes by and that is not known to hold any more, or give no text."""
-    for name in plan.references:
-        if name not in world.references:
+    """Name a foreign key that a plan goes by and that is not known to hold any more, or give no text."""
+    held = world.held_keys
+    for name in plan.foreign_keys:
+        if name not in held:
             return name
     for view in plan.views:
-        for name in view.facts:
-            record = world.references.get(name)
+        for name in view.foreign_keys:
+            record = held.get(name)
             if record is None or any(view.start.get(s) != v for s, v in record.versions.items()):
                 return name
     return ""
@@ -180,20 +181,20 @@ def lost(world: World, plan: Plan) -> str:
 
 def checked(
     executor: Executor, store: Store, world: World, plan: Plan
-) -> tuple[ReferenceRecord, ...]:
-    """Check the references of a plan over what it takes in; give them as of its end.
+) -> tuple[ForeignKeyRecord, ...]:
+    """Check the foreign keys of a plan over what it takes in; give them as of its end.
 
     What no view of the plan goes by may lag behind all of them, by changes whose files are gone:
     then it is not known any more, which is no reason for the run to fail.
 
     Raises:
-        LostReferencesError: some do not hold, or are not known any more.
+        LostForeignKeysError: some do not hold, or are not known any more.
         SlacktideError: the sources cannot be read.
     """
-    used = {name for view in plan.views for name in view.facts}
-    found: list[ReferenceRecord] = []
+    used = {name for view in plan.views for name in view.foreign_keys}
+    found: list[ForeignKeyRecord] = []
     losses: list[Loss] = []
-    for record in map(world.references.__getitem__, plan.references):
+    for record in map(world.foreign_keys.__getitem__, plan.foreign_keys):
         end = {name: plan.versions[name] for name in record.versions}
         try:
             if record.name not in used:
@@ -207,14 +208,14 @@ def checked(
             losses.append(Loss(record.name, broken))
         found.append(replace(record, versions=end))
     if losses:
-        raise LostReferencesError(tuple(losses))
+        raise LostForeignKeysError(tuple(losses))
     return tuple(found)
 
 
 def _check_files(
-    store: Store, world: World, record: ReferenceRecord, end: Mapping[str, int]
+    store: Store, world: World, record: ForeignKeyRecord, end: Mapping[str, int]
 ) -> None:
-    """Check that the changes which a reference lags behind are as they were accepted."""
+    """Check that the changes which a foreign key lags behind are as they were accepted."""
     for name, start in record.versions.items():
         check_pins(
             landed_files(world, name, start, end[name]), source=name, storage_options=store.options
@@ -222,12 +223,12 @@ def _check_files(
 
 
 def _broken(
-    executor: Executor, world: World, record: ReferenceRecord, end: Mapping[str, int]
+    executor: Executor, world: World, record: ForeignKeyRecord, end: Mapping[str, int]
 ) -> str:
-    """Say in words what of the changes up to some versions breaks a reference; no text for nothing."""
+    """Say in words what of the changes up to some versions breaks a foreign key; no text for nothing."""
     start = dict(record.versions)
     task = Task(record.name, Program(()), start, end, scopes={})
-    check = Check(fact_of(record), {name: world.sources[name].schema for name in start})
+    check = Check(foreign_key_of(record), {name: world.sources[name].schema for name in start})
     ways: list[tuple[Callable[[], Operator], str]] = []
     if start[record.source] != end[record.source]:
         ways.append((check.came_unmet, "without its row"))
@@ -251,25 +252,26 @@ def example(row: Sequence[Any]) -> str:
     return ", ".join("NULL" if value is None else str(value) for value in row[:-1])
 
 
-def withdrawal(world: World, names: Iterable[str]) -> tuple[list[u.Update], list[q.Requirement]]:
-    """The updates that withdraw references, and what must still hold for them."""
-    known = [world.references[name] for name in names if name in world.references]
-    needed: list[q.Requirement] = [q.ReferenceIs(one.name, one.token) for one in known]
-    if not known:
-        return [], []
-    return [u.WithdrawReferences(tuple(one.name for one in known))], needed
+def withdrawal(world: World, losses: Iterable[Loss]) -> tuple[list[u.Update], list[q.Requirement]]:
+    """The updates that withdraw foreign keys, and what must still hold for them."""
+    known = {one.name: one.why for one in losses}
+    records = [world.foreign_keys[name] for name in known]
+    noted = u.NoteForeignKeys(tuple(replace(one, broken=known[one.name]) for one in records))
+    return [noted], [q.ForeignKeyIs(one.name, one.token) for one in records]
 
 
 def doubts(world: World, broken: frozenset[ForeignKey]) -> list[u.Update]:
-    """Have the answers that went by broken references made anew, and the states under them.
+    """Have the answers that went by broken foreign keys made anew, and the states under them.
 
-    A join may go by several at once, as one with a union does, and by another one where that is broken.
+    A join may go by several at once, as one with a union does, and by another one where that is broken;
+    those that were withdrawn meanwhile held once.
     """
     updates: list[u.Update] = []
     states: dict[str, None] = {}
-    known = broken.union(map(fact_of, world.references.values()))
+    once = broken.union(map(foreign_key_of, world.foreign_keys.values()))
+    now = broken.union(map(foreign_key_of, world.held_keys.values()))
     for view in world.views.values() if broken else ():
-        used = (_used(view, known) & broken) | _used(view, broken)
+        used = broken & (_used(view, once) | _used(view, now) | _used(view, broken))
         if used:
             states.update(dict.fromkeys(view.states))
         if used and view.versions is not None:
