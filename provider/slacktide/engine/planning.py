@@ -50,8 +50,10 @@ def make_plan(
     records, paused = _chosen(world, views)
     ends = _ends(world, records)
     plans = _consistent(world, [_plan_one(world, record, ends) for record in records], ends)
-    mirrors = mirrors_due(world, plans)
-    mirror_segments = mirror_segments_due(world, plans, mirrors, prices)
+    read = _read_versions(world, plans)
+    mirrors = {name: end for name, end in read.items() if is_mirror_due(world, name, end)}
+    apart = {name: end for name, end in read.items() if name not in mirrors}
+    mirror_segments = mirror_segments_due(world, apart, prices)
     return Plan(
         now=now,
         views=tuple(plans),
@@ -238,22 +240,16 @@ def _saves(plan: ViewPlan) -> list[Save]:
     return [] if plan.program is None else list(of_type(plan.program, Save))
 
 
-def mirrors_due(world: World, plans: Sequence[ViewPlan]) -> dict[str, int]:
-    """The mirrors that are to be written before plans run, and the version of each."""
-    read = _read_versions(world, plans)
-    return {name: end for name, end in sorted(read.items()) if is_mirror_due(world, name, end)}
+def mirror_segments_due(world: World, read: Mapping[str, int], prices: Prices) -> dict[str, int]:
+    """The mirrors to which landed files are added as a segment, and up to which version.
 
-
-def mirror_segments_due(
-    world: World, plans: Sequence[ViewPlan], mirrors: Mapping[str, int], prices: Prices
-) -> dict[str, int]:
-    """The mirrors to which landed files are added as a segment, and up to which version."""
-    read = _read_versions(world, plans)
-    return {
-        name: end
-        for name, end in sorted(read.items())
-        if name not in mirrors and _is_segment_due(world, name, end, prices)
-    }
+    Args:
+        world: the log as it is.
+        read: the sources whose snapshots a run reads and whose mirror it does not write anew, and as of
+            which version.
+        prices: of reading and writing.
+    """
+    return {name: end for name, end in read.items() if _is_segment_due(world, name, end, prices)}
 
 
 def _is_segment_due(world: World, name: str, end: int, prices: Prices) -> bool:
@@ -275,7 +271,7 @@ def _read_versions(world: World, plans: Sequence[ViewPlan]) -> dict[str, int]:
         record = world.views[plan.view]
         for name in read_snapshots(record):
             read[name] = min(plan.end[name], read.get(name, plan.end[name]))
-    return read
+    return dict(sorted(read.items()))
 
 
 def read_snapshots(record: ViewRecord) -> frozenset[str]:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.equalities import Equality, take_apart
+from slacktide.algebra.equalities import Equality, parts_of
 from slacktide.algebra.scalar import Column, Reference, Scalar
 
 Origin = tuple[r.Scan, str]  # a column of a source
@@ -65,7 +65,7 @@ class Referring:
 
 def referring(rel: r.Join, foreign_keys: Collection[ForeignKey]) -> Referring | None:
     """Find the foreign keys that a join goes by; None where there are none."""
-    parts = take_apart(rel.condition, rel.left.columns, rel.right.columns)
+    parts = parts_of(rel)
     plain = [equal for equal in parts.equalities if equal.operator == "=" and _is_plain(equal)]
     for source, target in ((rel.left, rel.right), (rel.right, rel.left)):
         is_left = source == rel.left

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 from typing import Literal as OneOf
 
-from slacktide.algebra.relation import Columns, Rel, Relation, chosen
+from slacktide.algebra.relation import Columns, Rel, Relation, Values, chosen
 from slacktide.algebra.scalar import Assignment, Call, Column, Reference, Scalar, SortKey
 from slacktide.algebra.types import BOOLEAN
 from slacktide.common.node import Node
@@ -489,6 +489,11 @@ class Evaluate(Operator):
 
     def derive(self) -> Columns:
         return self.query.columns
+
+
+def nothing(columns: Columns) -> Evaluate:
+    """No rows of these columns."""
+    return Evaluate(Values(columns, ()), ())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

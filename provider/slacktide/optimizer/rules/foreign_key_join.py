@@ -15,21 +15,26 @@ change is then the change by the scan alone and the change by all else.
 from __future__ import annotations
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.equalities import take_apart
+from slacktide.algebra.equalities import parts_of
+from slacktide.errors import InvariantError
 from slacktide.optimizer.foreign_keys import Referring
-from slacktide.optimizer.rule import Context, add, bounded_by
+from slacktide.optimizer.rule import Context, DeltaRule, Terms, add, bounded_by
 from slacktide.program import operator as o
 from slacktide.program.balance import Balance
 from slacktide.program.operator import Moment, Operator
 
-Terms = list[Operator]
+
+def _is_along(rel: r.Join, context: Context) -> bool:
+    return rel.kind == "inner" and context.referring(rel) is not None
 
 
-def change_along(rel: r.Join, by: Referring, context: Context) -> Terms:
-    """The change of a join along a foreign key."""
+def _delta(rel: r.Join, context: Context) -> Operator | None:
+    by = context.referring(rel)
+    if by is None:
+        raise InvariantError("a join goes by no foreign key")
     change = context.delta(by.source)
     terms = [] if change is None else [_referring_to(rel, by, change, context)]
-    return [*terms, *_updated(rel, by, context)]
+    return add([*terms, *_updated(rel, by, context)], rel.columns)
 
 
 def _referring_to(rel: r.Join, by: Referring, change: Operator, context: Context) -> Operator:
@@ -110,10 +115,21 @@ def _met(
     """Rows of one side with what they meet on the other, and with further rows of that."""
     is_left = side == node.left
     other = node.right if is_left else node.left
-    equalities = take_apart(node.condition, node.left.columns, node.right.columns).equalities
+    equalities = parts_of(node).equalities
     pairs = [(e.right, e.left) if is_left else (e.left, e.right) for e in equalities]
     there = context.at(other, moment, bounded_by(rows, pairs))
     if beside is not None:
         there = o.Add((there, beside), other.columns)
     left, right = (rows, there) if is_left else (there, rows)
     return o.JoinBags(left, right, node.condition)
+
+
+GO_ALONG_FOREIGN_KEY = DeltaRule(
+    name="go_along_foreign_key",
+    node=r.Join,
+    identity="Δ(R ⋈ S) = ΔR ⋈ (S' + S⁻) + R ⋈ ΔS⁼, where R refers to the key of S",
+    source="ADR 0006: foreign keys",
+    delta=_delta,
+    at=None,
+    where=_is_along,
+)
