@@ -128,7 +128,7 @@ GO_ALONG_FOREIGN_KEY = DeltaRule(
     name="go_along_foreign_key",
     node=r.Join,
     identity="Δ(R ⋈ S) = ΔR ⋈ (S' + S⁻) + R ⋈ ΔS⁼, where R refers to the key of S",
-    source="ADR 0006: foreign keys",
+    source="ADR 0006: foreign keys, after Quass and others",
     delta=_delta,
     at=None,
     where=_is_along,
