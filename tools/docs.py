@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slacktide.cli.bench_table import HEADS, grouped, rows, sums
+from slacktide.cli.bench_table import HEADS, Cell, grouped, rows, sums
 from slacktide.common.reasons import SENTENCES
 from slacktide.optimizer.rules import RULES
 from tools.bootstrap import ROOT
@@ -15,21 +15,6 @@ from tools.bootstrap import ROOT
 DOCS = ROOT / "provider" / "docs"
 BENCH = ROOT / "tests" / "campaigns" / "bench_tpch.json"
 _DETAIL = "…"
-
-READING = (
-    "## Reading the tables",
-    "",
-    "* A refresh has a fixed price: each job, stage and plan costs Java some tenths of a second, whatever the rows.",
-    "  A query that batch answers in half a second of CPU gains nothing at this scale.",
-    "* Clustered: Q9 and Q17 go from what changed to parts, whose keys lie anywhere, so that the ranges of the",
-    "  changed keys cover most of the large tables. Q13 and Q22 read all customers.",
-    "* Scattered: when every table changes a little everywhere, each of them leads to a term that reads the others",
-    "  nearly whole, and no range of keys helps. There the refresh costs more than batch, Q21 far more, whose",
-    "  conditions over a self-join are tested before and after the change. Such a view is better off with the",
-    "  policy `full`.",
-    "* What Spark counts as bytes read leaves out vectored reads of Parquet, so that plain tables seem to cost",
-    "  next to none. Rows are counted alike on both sides, after row groups and pages were skipped.",
-)
 
 
 def reasons_page() -> str:
@@ -107,11 +92,7 @@ def performance_page() -> str:
         "*This page is written by `python -m tools.docs` from that file.*",
         "",
     ]
-    for (nature, share), cells in grouped(found["cells"]).items():
-        lines += [f"## {nature.capitalize()}, {share:.2%} of the rows", ""]
-        lines += [f"| {' | '.join(HEADS)} |", "|" + "---|" * len(HEADS)]
-        lines += [f"| {' | '.join(map(_cell, row))} |" for row in rows(cells)]
-        lines += ["", *(f"* {line}" for line in sums(cells)), ""]
+    lines += _cells(found["cells"])
     lines += [
         "## First build and what is kept",
         "",
@@ -122,9 +103,30 @@ def performance_page() -> str:
             f"{found['plain_bytes'] / 1e6:.1f} MB."
         ),
         "",
-        *READING,
+        "## Reading the tables",
+        "",
+        "* A refresh has a fixed price: each job, stage and plan costs Java some tenths of a second, whatever the rows.",
+        "  A query that batch answers in half a second of CPU gains nothing at this scale.",
+        "* Clustered: Q9 and Q17 go from what changed to parts, whose keys lie anywhere, so that the ranges of the",
+        "  changed keys cover most of the large tables. Q13 and Q22 read all customers.",
+        "* Scattered: when every table changes a little everywhere, each of them leads to a term that reads the others",
+        "  nearly whole, and no range of keys helps. There the refresh costs more than batch, Q21 far more, whose",
+        "  conditions over a self-join are tested before and after the change. Such a view is better off with the",
+        "  policy `full`.",
+        "* What Spark counts as bytes read leaves out vectored reads of Parquet, so that plain tables seem to cost",
+        "  next to none. Rows are counted alike on both sides, after row groups and pages were skipped.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _cells(cells: Sequence[Cell]) -> list[str]:
+    lines: list[str] = []
+    for (nature, share), alike in grouped(cells).items():
+        lines += [f"## {nature.capitalize()}, {share:.2%} of the rows", ""]
+        lines += [f"| {' | '.join(HEADS)} |", "|" + "---|" * len(HEADS)]
+        lines += [f"| {' | '.join(map(_cell, row))} |" for row in rows(alike)]
+        lines += ["", *(f"* {line}" for line in sums(alike)), ""]
+    return lines
 
 
 def _cell(value: object) -> str:

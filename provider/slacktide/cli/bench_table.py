@@ -19,7 +19,7 @@ HEADS = (
     "stages",
     "writes",
 )
-_TENTH = 0.1
+_LESS = ((0.1, "a tenth"), (0.5, "half"))
 
 Cell = Mapping[str, Any]
 
@@ -70,8 +70,13 @@ def sums(cells: Sequence[Cell]) -> Iterator[str]:
     """What all views come to, in lines."""
     names = [*cells[0]["batch"]["views"]]
     both = [(_total(cells, "slacktide", n), _total(cells, "batch", n)) for n in names]
-    tenth = sum(m["rows_read"] <= _TENTH * b["rows_read"] for m, b in both)
-    yield f"rows read at most a tenth of batch: {tenth} of {len(names)} views"
+    untouched = sum(not m["rows_read"] for m, _ in both)
+    for share, told in _LESS:
+        few = sum(m["rows_read"] <= share * b["rows_read"] for m, b in both)
+        yield (
+            f"rows read at most {told} of batch: {few} of {len(names)} views,"
+            f" {untouched} of them read none"
+        )
     mine = {key: sum(m[key] for m, _ in both) for key in _COUNTED}
     batch = {key: sum(b[key] for _, b in both) for key in _COUNTED}
     for key, what in (

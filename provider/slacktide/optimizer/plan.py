@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from slacktide.algebra.tree import CLASSES as ALGEBRA
 from slacktide.common import serde
 from slacktide.common.reasons import Reason
-from slacktide.program.classes import CLASSES as OPERATORS
+from slacktide.program.operator import CLASSES as OPERATORS
 from slacktide.program.operator import Program
 
 Method = Literal["incremental", "full", "unchanged"]

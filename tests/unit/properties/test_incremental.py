@@ -14,6 +14,8 @@ from slacktide.optimizer import first
 from tests.harness.maintained import Maintained
 from tests.harness.plans import cases
 
+pytestmark = pytest.mark.timeout(600)
+
 SHARDS = 8
 EXAMPLES = 250
 DECISIONS = ((("auto", 0.0),) * 6) + (("full", 0.0), ("auto", 0.5))
