@@ -17,7 +17,7 @@ from slacktide.engine.pinning import landed_files
 from slacktide.engine.plan import Plan
 from slacktide.engine.sources.pins import check_pins
 from slacktide.errors import DataError, SourceError
-from slacktide.optimizer.api import foreign_keys_used
+from slacktide.optimizer.api import Upkeep, upkeep_of
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Operator, Program
@@ -138,10 +138,20 @@ def foreign_keys_at(
     )
 
 
-def due(world: World, plans: Iterable[ViewPlan], ends: Mapping[str, int]) -> tuple[str, ...]:
+def due(
+    world: World,
+    plans: Iterable[ViewPlan],
+    upkeep: Iterable[Upkeep],
+    ends: Mapping[str, int],
+) -> tuple[str, ...]:
     """The foreign keys that a run has to check: those of its views, where it takes in more of a source.
 
-    Those that a view would go by in another run are among them, as they are lost where no run goes on.
+    Args:
+        world: the log as it is.
+        plans: of the views.
+        upkeep: of those that are computed. What a view would go by in another run is checked, too, as it is
+            lost where no run goes on.
+        ends: the versions that the run takes in.
     """
     moved = {
         foreign_key_of(record): name
@@ -149,20 +159,19 @@ def due(world: World, plans: Iterable[ViewPlan], ends: Mapping[str, int]) -> tup
         if all(ends.get(source, -1) >= at for source, at in record.versions.items())
         and any(ends[source] > at for source, at in record.versions.items())
     }
-    used: set[ForeignKey] = set()
-    names: set[str] = set()
-    for plan in plans if moved else ():
-        if plan.program is None:
-            continue
-        record = world.views[plan.view]
-        names.update(plan.foreign_keys)
-        used |= _used(record, frozenset(map(foreign_key_of, world.held_keys.values())))
+    used = frozenset[ForeignKey]().union(*(one.foreign_keys for one in upkeep))
+    names = {name for plan in plans for name in plan.foreign_keys}
     return tuple(sorted(name for one, name in moved.items() if one in used or name in names))
 
 
-def _used(view: ViewRecord, known: frozenset[ForeignKey]) -> frozenset[ForeignKey]:
+def upkeep_in(view: ViewRecord, known: frozenset[ForeignKey]) -> Upkeep:
+    """What any run of a view goes by, where some foreign keys hold."""
     policy = view.settings.get("policy", "auto")
-    return foreign_keys_used(ReadView.from_dict(view.definition), policy, known)
+    return upkeep_of(ReadView.from_dict(view.definition), policy, known)
+
+
+def _used(view: ViewRecord, known: frozenset[ForeignKey]) -> frozenset[ForeignKey]:
+    return upkeep_in(view, known).foreign_keys
 
 
 def lost(world: World, plan: Plan) -> str:
@@ -229,22 +238,29 @@ def _broken(
     start = dict(record.versions)
     task = Task(record.name, Program(()), start, end, scopes={})
     check = Check(foreign_key_of(record), {name: world.sources[name].schema for name in start})
-    ways: list[tuple[Callable[[], Operator], str]] = []
-    if start[record.source] != end[record.source]:
-        ways.append((check.came_unmet, "without its row"))
-    if start[record.target] != end[record.target]:
-        moves = executor.balances(task, record.target, tuple(record.key))
-        ways += [(check.left_behind, "left without its row")] if "gone" in moves else []
-        if "came" in moves:
-            ways += [(check.came_null, "came as a key"), (check.came_again, "on several rows")]
     try:
-        for operator, what in ways:
+        for operator, what in _ways(executor, task, record, check):
             found = executor.rows(task, operator(), most=1)
             if found:
                 return f"does not hold: {example(found[0])} {what}"
     except DataError as error:
         return f"does not hold: {error.message}"
     return ""
+
+
+def _ways(
+    executor: Executor, task: Task, record: ForeignKeyRecord, check: Check
+) -> list[tuple[Callable[[], Operator], str]]:
+    """In which ways the changes of a task may break a foreign key, and in words what did then."""
+    ways: list[tuple[Callable[[], Operator], str]] = []
+    if task.start[record.source] != task.end[record.source]:
+        ways.append((check.came_unmet, "without its row"))
+    if task.start[record.target] != task.end[record.target]:
+        moves = executor.balances(task, record.target, tuple(record.key))
+        ways += [(check.left_behind, "left without its row")] if "gone" in moves else []
+        if "came" in moves:
+            ways += [(check.came_null, "came as a key"), (check.came_again, "on several rows")]
+    return ways
 
 
 def example(row: Sequence[Any]) -> str:

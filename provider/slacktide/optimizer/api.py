@@ -71,23 +71,27 @@ def state_sources(view: ReadView) -> dict[str, tuple[str, ...]]:
     return {} if analysis is None or analysis.verdict() else scopes(analysis)
 
 
-def snapshot_sources(view: ReadView, policy: str) -> frozenset[str]:
-    """The sources whose snapshots the runs of a view read, besides the run that builds its states."""
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What any run of a view goes by, besides the one that builds its states.
+
+    Attributes:
+        snapshots: the sources whose snapshots it reads, whatever foreign keys hold.
+        foreign_keys: those that it goes by, of such as hold.
+    """
+
+    snapshots: frozenset[str]
+    foreign_keys: frozenset[ForeignKey] = frozenset()
+
+
+def upkeep_of(view: ReadView, policy: str, known: frozenset[ForeignKey] = frozenset()) -> Upkeep:
+    """Say what any run of a view goes by, where some foreign keys hold."""
     analysis = _analysis(view)
     if analysis is None or policy == "full" or analysis.verdict():
-        return frozenset(view.sources)
-    program = maintain("", analysis, frozenset(view.sources)).program
-    return frozenset(read.source for read in of_type(program, ReadSnapshot))
-
-
-def foreign_keys_used(
-    view: ReadView, policy: str, foreign_keys: frozenset[ForeignKey]
-) -> frozenset[ForeignKey]:
-    """Those by which a view is maintained, of such as hold."""
-    analysis = _analysis(view)
-    if not foreign_keys or analysis is None or policy == "full" or analysis.verdict():
-        return frozenset()
-    return maintain("", analysis, frozenset(view.sources), foreign_keys).foreign_keys
+        return Upkeep(frozenset(view.sources))
+    made = maintain("", analysis, frozenset(view.sources), known)
+    read = frozenset(read.source for read in of_type(made.program, ReadSnapshot))
+    return Upkeep(read, made.foreign_keys)
 
 
 def kept_versions(view: ReadView, states: Mapping[str, Versions], end: Versions) -> Versions:

@@ -26,6 +26,8 @@ from slacktide.engine.foreign_keys import (
 from slacktide.engine.planning import make_plan
 from slacktide.engine.sources.pins import content_digest
 from slacktide.errors import DataError, SourceError
+from slacktide.optimizer import api
+from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.spark.executor import Executor
 from slacktide.store.update import CreateWorkspace
@@ -48,7 +50,9 @@ NONE = f"join inner on (#1 < #4)\n  {LINES}\n  {ORDERS}\n"
 class Asked:
     """An executor that gives what it was told to, by foreign key; an error is raised."""
 
-    def __init__(self, found: Mapping[str, Any], moves: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, found: Mapping[str, Any], moves: frozenset[str] | DataError = frozenset()
+    ) -> None:
         self._found = found
         self._moves = moves
         self.asked: list[str] = []
@@ -61,6 +65,8 @@ class Asked:
         return list(found[:most])
 
     def balances(self, _task: Any, _source: str, _key: tuple[str, ...]) -> frozenset[str]:
+        if isinstance(self._moves, DataError):
+            raise self._moves
         return self._moves
 
 
@@ -152,6 +158,29 @@ def test_what_a_run_checks(tmp_path: Path, text: str, at: int, names: list[Forei
     keys = known(record(LINE, 2), record(RETURN, 2))
     plan = make_plan(world(tmp_path, *view("v", text, at), keys), now=NOW)
     assert list(plan.foreign_keys) == sorted(map(str, names))
+
+
+def test_a_plan_derives_what_any_run_goes_by_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    derived: list[str] = []
+
+    def counted(name: str, *arguments: Any) -> Any:
+        derived.append(name)
+        return maintain(name, *arguments)
+
+    monkeypatch.setattr(api, "maintain", counted)
+    views = [*view("v", ONE, 2), *view("w", SEVERAL, 2)]
+    make_plan(world(tmp_path, *views, known(record(LINE, 2), record(RETURN, 2))), now=NOW)
+    assert sorted(derived) == ["", "", "v", "w"]
+
+
+@pytest.mark.parametrize("error", [DataError("a row too many"), None], ids=["at once", "later"])
+def test_rows_that_contradict_the_history_break_it(tmp_path: Path, error: DataError | None) -> None:
+    there = world(tmp_path, *view("v", ONE, 2), known(record(LINE, 2)))
+    executor = Asked({str(LINE): DataError("a row too many")}, error or frozenset())
+    with pytest.raises(LostForeignKeysError, match="a row too many"):
+        check(executor, there, make_plan(there, now=NOW))
 
 
 def test_what_holds_moves_to_the_versions_of_the_run(tmp_path: Path) -> None:

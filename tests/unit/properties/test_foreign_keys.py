@@ -7,7 +7,9 @@ import random
 import pytest
 
 from slacktide.algebra.tree import sources
+from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
+from slacktide.optimizer.api import upkeep_of
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.program.operator import ByBalance
 from tests.harness.maintained import Maintained
@@ -35,6 +37,15 @@ def refresh_equals_batch(seed: int, foreign_keys: frozenset[ForeignKey]) -> int:
             assert plan.foreign_keys
             by_foreign_key += 1
     return by_foreign_key
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_snapshots_are_read_of_the_same_sources(seed: int) -> None:
+    """So that mirrors are there where a foreign key is lost."""
+    relation = Joins(random.Random(seed)).relation()  # noqa: S311
+    view = ReadView(relation, relation.columns, sources=sources(relation))
+    along, without = upkeep_of(view, "auto", frozenset(FOREIGN_KEYS)), upkeep_of(view, "auto")
+    assert along.snapshots == without.snapshots
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
