@@ -72,7 +72,7 @@ def measure(
         keep: takes what was found so far, after each pair.
 
     Returns:
-        The setting, the machine, what the first build and the check of references cost, what is kept,
+        The setting, the machine, what the first build and the check of foreign keys cost, what is kept,
         and for each cell the costs of both sides by view.
     """
     return _Bench(spark, folder, setting, tell).run(keep)
@@ -100,8 +100,8 @@ class _Bench:
             workspace.add_view(self._spark, name, text)
         self._tell("building all answers and states")
         first = self._refresh(workspace)
-        self._tell("checking keys and references")
-        references = self._references(workspace)
+        self._tell("checking keys and foreign keys")
+        references = self._foreign_keys(workspace)
         warming: list[Document] = []
         cells: list[Document] = []
         found = {
@@ -176,9 +176,9 @@ class _Bench:
         }
         return total
 
-    def _references(self, workspace: Workspace) -> Document:
+    def _foreign_keys(self, workspace: Workspace) -> Document:
         with self._measured() as total:
-            verified = workspace.verify_references(self._spark)
+            verified = workspace.verify_foreign_keys(self._spark)
         total["checks"] = [check.line for check in verified.checks]
         return total
 
