@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from slacktide.spark.handles import SparkSession
 
 SEED = 20261122
-_WARMING = ("clustered", 0.001)
 _FILE_ROWS = 1_000_000
 
 Document = dict[str, Any]
@@ -44,7 +43,7 @@ class Setting:
         shares: rows that an arrival changes, as shares of the base.
         arrivals: pairs for each nature and share.
         views: names of TPC-H queries.
-        warming: pairs before these, which are neither counted nor compared.
+        warming: pairs before those of each nature and share, neither counted nor compared.
     """
 
     scale: float
@@ -116,13 +115,14 @@ class _Bench:
             "warming": warming,
             "cells": cells,
         }
-        for number in range(self._setting.warming):
-            self._tell("a pair that warms Java up")
-            warming.append(self._pair(workspace, *_WARMING, number))
-            keep(found)
-        for cell in self._cells(workspace):
-            cells.append(cell)
-            keep(found)
+        for nature in self._setting.natures:
+            for share in self._setting.shares:
+                for pair in self._warmed(workspace, nature, share):
+                    warming.append(pair)
+                    keep(found)
+                for cell in self._cells(workspace, nature, share):
+                    cells.append(cell)
+                    keep(found)
         status = workspace.status()
         return found | {
             "state_bytes": status.state_bytes,
@@ -132,15 +132,18 @@ class _Bench:
             "state_bytes_by_view": {n: v["state_bytes"] for n, v in status.views.items()},
         }
 
-    def _cells(self, workspace: Workspace) -> Iterator[Document]:
-        for nature in self._setting.natures:
-            for share in self._setting.shares:
-                for number in range(1, self._setting.arrivals + 1):
-                    self._tell(f"{nature}, {share:.2%} of the rows, arrival {number}")
-                    pair = self._pair(workspace, nature, share, number)
-                    verified = workspace.verify(self._spark)
-                    different = [name for name, view in verified.views.items() if not view.equal]
-                    yield pair | {"different": different}
+    def _warmed(self, workspace: Workspace, nature: str, share: float) -> Iterator[Document]:
+        for number in range(1, self._setting.warming + 1):
+            self._tell(f"{nature}, {share:.2%} of the rows, a pair that warms Java up")
+            yield self._pair(workspace, nature, share, number)
+
+    def _cells(self, workspace: Workspace, nature: str, share: float) -> Iterator[Document]:
+        for number in range(1, self._setting.arrivals + 1):
+            self._tell(f"{nature}, {share:.2%} of the rows, arrival {number}")
+            pair = self._pair(workspace, nature, share, number)
+            verified = workspace.verify(self._spark)
+            different = [name for name, view in verified.views.items() if not view.equal]
+            yield pair | {"different": different}
 
     def _pair(self, workspace: Workspace, nature: str, share: float, number: int) -> Document:
         arrived = self._case.land_batch(nature, share, SEED)
