@@ -144,6 +144,7 @@ class DeltaRule(Generic[R]):
         source: where the identity comes from.
         delta: gives the change of the relation, or None for no change.
         at: gives the relation at a moment, at least the rows that are asked for.
+        alternatives: other ways to the change, for a planner that compares costs.
     """
 
     name: str
@@ -152,6 +153,7 @@ class DeltaRule(Generic[R]):
     source: str
     delta: Callable[[R, Context], Operator | None]
     at: Callable[[R, Moment, Context, Near | None], Operator]
+    alternatives: tuple[Callable[[R, Context], Operator | None], ...] = ()
 
 
 def add(terms: list[Operator], columns: r.Columns) -> Operator | None:

@@ -9,7 +9,7 @@ after; where by no keys, the rows that the change meets are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
@@ -22,27 +22,37 @@ from slacktide.program import operator as o
 from slacktide.program.operator import INPUTS, Moment, Operator, Pair
 
 Terms = list[Operator]
+Way = Callable[[r.Join, Context], Terms]
 
 
 def _join_delta(rel: r.Join, context: Context) -> Operator | None:
     """The change of a join, by its kind."""
+    return _by_kind(rel, context, _semi, _anti)
+
+
+def _delta_without_states(rel: r.Join, context: Context) -> Operator | None:
+    """The change of a join from the rows of its sides alone."""
+    return _by_kind(rel, context, _met, _lonely)
+
+
+def _by_kind(rel: r.Join, context: Context, semi: Way, anti: Way) -> Operator | None:
     flipped = r.Join(rel.right, rel.left, "semi", rel.condition)
     match rel.kind:
         case "inner":
             return add(_inner(rel, context), rel.columns)
         case "semi":
-            return add(_semi(rel, context), rel.columns)
+            return add(semi(rel, context), rel.columns)
         case "anti":
-            return add(_anti(rel, context), rel.columns)
+            return add(anti(rel, context), rel.columns)
         case "existence":
-            met = _marked(rel, _semi(rel, context), "true")
-            return add(met + _marked(rel, _anti(rel, context), "false"), rel.columns)
+            met = _marked(rel, semi(rel, context), "true")
+            return add(met + _marked(rel, anti(rel, context), "false"), rel.columns)
         case "left":
-            return add(_inner(rel, context) + _padded(rel, _anti(rel, context)), rel.columns)
+            return add(_inner(rel, context) + _padded(rel, anti(rel, context)), rel.columns)
         case "right":
-            return add(_inner(rel, context) + _padded(rel, _anti(flipped, context)), rel.columns)
+            return add(_inner(rel, context) + _padded(rel, anti(flipped, context)), rel.columns)
         case "full":
-            lonely = _anti(rel, context) + _anti(flipped, context)
+            lonely = anti(rel, context) + anti(flipped, context)
             return add(_inner(rel, context) + _padded(rel, lonely), rel.columns)
 
 
@@ -170,6 +180,13 @@ def _met(rel: r.Join, context: Context) -> Terms:
     return terms
 
 
+def _lonely(rel: r.Join, context: Context) -> Terms:
+    """The change of L ▷ R from the rows of both sides alone."""
+    left = context.delta(rel.left)
+    lost: Terms = [o.Negate(term) for term in _met(rel, context)]
+    return lost if left is None else [left, *lost]
+
+
 def _keys_of(change: Operator, pairs: Sequence[tuple[s.Scalar, s.Scalar]]) -> Near:
     """A bag that has the keys of a change: the small one that they stem from, or the change."""
     near = bounded_by(change, pairs)
@@ -271,4 +288,5 @@ SPLIT_DELTA_OF_JOIN = DeltaRule(
     source="Tempura: inner joins; ADR 0004: the other kinds; ADR 0006: references",
     delta=_join_delta,
     at=_join_at,
+    alternatives=(_delta_without_states,),
 )
