@@ -16,9 +16,16 @@ from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.symmetry import copy_to_instants
 from slacktide.optimizer.memo.trait import SetSnap
 from slacktide.optimizer.memo.versions import Tables
-from slacktide.optimizer.methods import combining, computing, deriving, touching
+from slacktide.optimizer.methods import (
+    combining,
+    computing,
+    deriving,
+    higher_order,
+    holding,
+    touching,
+)
 
-Method = Literal["derive", "touch"]
+Method = Literal["recompute", "derive", "touch", "hold", "higher order"]
 METHODS: Final[frozenset[str]] = frozenset(get_args(Method))
 
 
@@ -94,13 +101,13 @@ def expand(
 
     Args:
         problem: what is to be planned.
-        methods: which may be used besides full recomputation.
+        methods: which may be used; without `derive` there is full recomputation in any case.
         switches: how to explore.
         extra: rules of the user.
     """
     shapes = Shapes(problem.relation, problem.conf)
     memo = Memo(Tables(problem.tables))
-    rules = (*_rules(shapes, methods, switches), *extra)
+    rules = (*_rules(problem, shapes, methods, switches), *extra)
     exploration = Exploration(memo, rules, boosts=switches.boosts, most_fired=switches.most_fired)
     sampled = min(2, problem.instants) if switches.is_translated else problem.instants
     _ask(memo, problem.relation, sampled)
@@ -121,12 +128,21 @@ def _ask(memo: Memo, relation: Rel, instants: int) -> list[int]:
     return [memo.ask(root, snap, relation.columns).group for snap in snaps]
 
 
-def _rules(shapes: Shapes, methods: frozenset[str], switches: Switches) -> tuple[MemoRule, ...]:
+def _rules(
+    problem: Problem, shapes: Shapes, methods: frozenset[str], switches: Switches
+) -> tuple[MemoRule, ...]:
     rules = [
-        *computing.rules(shapes),
+        *computing.rules(shapes, is_later="recompute" in methods or "derive" not in methods),
         *combining.rules(is_guided=switches.is_guided, is_pruned=switches.is_pruned),
     ]
-    rules += deriving.rules(shapes, lambda _tvr, _memo: "derive" in methods)
+    if "derive" in methods:
+        rules += deriving.rules(shapes, lambda _tvr, _memo: True)
+    else:
+        rules += deriving.rules(shapes, holding.is_kept)
     if "touch" in methods:
         rules += touching.rules(shapes)
+    if "hold" in methods:
+        rules += holding.rules(shapes, problem.append_only)
+    if "higher order" in methods:
+        rules += higher_order.rules()
     return tuple(rules)

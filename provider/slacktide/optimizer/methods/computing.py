@@ -8,16 +8,24 @@ from slacktide.common.tree import graft
 from slacktide.optimizer.additive import is_additive
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
-from slacktide.optimizer.memo.rule import MemoRule
+from slacktide.optimizer.memo.rule import MemoRule, never
 from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetSnap, ValSnap
+from slacktide.optimizer.memo.versions import realised
 from slacktide.optimizer.methods.asking import rows_at
 from slacktide.program import operator as o
 from slacktide.program.operator import by_id
 
 
-def rules(shapes: Shapes) -> tuple[MemoRule, ...]:
-    """The rules of this method."""
+def rules(shapes: Shapes, *, is_later: bool) -> tuple[MemoRule, ...]:
+    """The rules of this method.
+
+    Args:
+        shapes: columns that rules make.
+        is_later: compute anew after the first instant, too; without that, what was computed at the
+            first is maintained, as a baseline of one incremental method does.
+    """
+    skip = never if is_later else _is_later
 
     def compute(found: Binding, memo: Memo) -> None:
         rows = rows_at(memo, shapes, found["rel"], found["snap"].version)
@@ -35,6 +43,7 @@ def rules(shapes: Shapes) -> tuple[MemoRule, ...]:
             source="Tempura §2: a query lifts pointwise",
             pattern=(Form("q", "rel", r.Relation), Has("q", "snap", SetSnap)),
             apply=compute,
+            skip=skip,
         ),
         MemoRule(
             name="evaluate_operator",
@@ -42,6 +51,7 @@ def rules(shapes: Shapes) -> tuple[MemoRule, ...]:
             source="Tempura §2: a query lifts pointwise",
             pattern=(Form("q", "rel", r.Relation, _is_stateful), Has("q", "snap", SetSnap)),
             apply=_evaluate,
+            skip=skip,
         ),
         MemoRule(
             name="compute_state",
@@ -49,8 +59,15 @@ def rules(shapes: Shapes) -> tuple[MemoRule, ...]:
             source="Tempura: the attribute perspective",
             pattern=(Form("q", "rel", r.Aggregate, is_additive), Has("q", "state", ValSnap)),
             apply=compute_state,
+            skip=skip,
         ),
     )
+
+
+def _is_later(found: Binding, _memo: Memo) -> bool:
+    """Whether an operator is asked for after the first instant; reading a source is not computing."""
+    trait = found["snap"] if "snap" in found else found["state"]
+    return realised(trait.version) > 1 and not isinstance(found["rel"], r.Scan)
 
 
 def _is_stateful(rel: r.Rel) -> bool:
