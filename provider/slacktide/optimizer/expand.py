@@ -22,10 +22,11 @@ from slacktide.optimizer.methods import (
     deriving,
     higher_order,
     holding,
+    outer_joins,
     touching,
 )
 
-Method = Literal["recompute", "derive", "touch", "hold", "higher order"]
+Method = Literal["recompute", "derive", "touch", "hold", "higher order", "outer join"]
 METHODS: Final[frozenset[str]] = frozenset(get_args(Method))
 
 
@@ -59,6 +60,7 @@ class Problem:
         conf: the SQL settings of the view.
         quiet: tables without changes in the interval that ends at an instant.
         append_only: tables whose rows never go, by declaration.
+        keys: declared keys of tables: columns that identify a row.
     """
 
     relation: Rel
@@ -67,6 +69,7 @@ class Problem:
     conf: Mapping[str, str] = field(default_factory=dict)
     quiet: Quiet = frozenset()
     append_only: frozenset[str] = frozenset()
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.instants < 1:
@@ -145,4 +148,6 @@ def _rules(
         rules += holding.rules(shapes, problem.append_only)
     if "higher order" in methods:
         rules += higher_order.rules()
+    if "outer join" in methods:
+        rules += outer_joins.rules(shapes, problem.keys)
     return tuple(rules)

@@ -43,7 +43,9 @@ class Cluster:
             met = [
                 part
                 for part in found
-                if any(references(c) & own and references(c) & self.columns(part) for c in conditions)
+                if any(
+                    references(c) & own and references(c) & self.columns(part) for c in conditions
+                )
             ]
             joined = tuple(sorted({place, *(other for part in met for other in part)}))
             found = [*(part for part in found if part not in met), joined]

@@ -111,9 +111,7 @@ def rules(shapes: Shapes, append_only: frozenset[str]) -> tuple[MemoRule, ...]:
         ),
         MemoRule("split_above", identity, source, above, split, importance=_FIRST),
         MemoRule("split_beside", identity, source, beside, split, importance=_FIRST),
-        MemoRule(
-            "split_groups", "γ(Q) = γ(QP) +γ γ(QN)", source, grouped, split_groups, _FIRST
-        ),
+        MemoRule("split_groups", "γ(Q) = γ(QP) +γ γ(QN)", source, grouped, split_groups, _FIRST),
         MemoRule(
             "recombine_rows",
             "Q_v = QP_v + QN_v",
@@ -155,15 +153,19 @@ def _split(rel: Rel, parts: list[Parts], memo: Memo) -> tuple[Rel, Rel | None] |
             kept = r.Union(tuple(part.kept for part in parts), rel.fields)
             return kept, r.Union(held_parts, rel.fields) if held_parts else None
         case r.Join():
-            return _split_join(rel, *parts, memo)
+            left, right = parts
+            return _split_join(rel, left, right, memo)
         case _:
             return None
 
 
-def _split_join(rel: r.Join, left: Parts, right: Parts, memo: Memo) -> tuple[Rel, Rel | None] | None:
+def _split_join(
+    rel: r.Join, left: Parts, right: Parts, memo: Memo
+) -> tuple[Rel, Rel | None] | None:
     def join(one: Rel | None, other: Rel | None, kind: r.JoinKind) -> list[Rel]:
-        none = one is None or other is None
-        return [] if none else [r.Join(one, other, kind, rel.condition)]
+        if one is None or other is None:
+            return []
+        return [r.Join(one, other, kind, rel.condition)]
 
     def alone(one: Rel, other: Rel) -> Rel:
         return _padded(r.Join(one, other, "anti", rel.condition), rel.columns)
