@@ -110,9 +110,9 @@ def expand(
     """
     shapes = Shapes(problem.relation, problem.conf)
     memo = Memo(Tables(problem.tables))
-    rules = (*_rules(problem, shapes, methods, switches), *extra)
-    exploration = Exploration(memo, rules, boosts=switches.boosts, most_fired=switches.most_fired)
     sampled = min(2, problem.instants) if switches.is_translated else problem.instants
+    rules = (*rules_for(problem, shapes, methods, switches, sampled), *extra)
+    exploration = Exploration(memo, rules, boosts=switches.boosts, most_fired=switches.most_fired)
     _ask(memo, problem.relation, sampled)
     trace = exploration.run()
     if sampled < problem.instants:
@@ -131,12 +131,13 @@ def _ask(memo: Memo, relation: Rel, instants: int) -> list[int]:
     return [memo.ask(root, snap, relation.columns).group for snap in snaps]
 
 
-def _rules(
-    problem: Problem, shapes: Shapes, methods: frozenset[str], switches: Switches
+def rules_for(
+    problem: Problem, shapes: Shapes, methods: frozenset[str], switches: Switches, sampled: int
 ) -> tuple[MemoRule, ...]:
+    """The rules of some methods."""
     rules = [
         *computing.rules(shapes, is_later="recompute" in methods or "derive" not in methods),
-        *combining.rules(is_guided=switches.is_guided, is_pruned=switches.is_pruned),
+        *combining.rules(sampled, is_guided=switches.is_guided, is_pruned=switches.is_pruned),
     ]
     if "derive" in methods:
         rules += deriving.rules(shapes, lambda _tvr, _memo: True)

@@ -9,21 +9,39 @@ from __future__ import annotations
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Has
 from slacktide.optimizer.memo.rule import MemoRule, never
-from slacktide.optimizer.memo.trait import SetDelta, SetSnap, ValDelta, ValSnap
-from slacktide.optimizer.memo.versions import Version, predecessor, realised
+from slacktide.optimizer.memo.trait import SetDelta, SetSnap, Trait, ValDelta, ValSnap
+from slacktide.optimizer.memo.versions import Version, instants_of, moved, predecessor, realised
 from slacktide.program import operator as o
 
 _LAST = 1
 
 
-def rules(*, is_guided: bool, is_pruned: bool) -> tuple[MemoRule, ...]:
+def rules(instants: int, *, is_guided: bool, is_pruned: bool) -> tuple[MemoRule, ...]:
     """The rules of this family.
 
     Args:
+        instants: over which rules are matched.
         is_guided: leave changes over more than one interval out (§3.7).
         is_pruned: subtract snapshots only where there is no other way to a change (§3.6).
     """
+
+    def ask_everywhere(found: Binding, memo: Memo) -> None:
+        q, trait = found["q"], found["trait"]
+        hole = memo.groups.hole(memo.links(q)[trait])
+        spoken = sorted(instants_of(*trait.versions()))
+        if spoken:
+            for shift in range(1 - spoken[0], instants - spoken[-1] + 1):
+                later = trait.mapped(lambda version, by=shift: moved(version, by))
+                memo.ask(q, later, hole.columns, of_state=hole.is_state)
+
     found = [
+        MemoRule(
+            name="ask_at_all_instants",
+            identity="what is asked at v = what is asked at v + 1",
+            source="Tempura: translational symmetry, which a sample must have itself",
+            pattern=(Has("q", "trait", Trait),),
+            apply=ask_everywhere,
+        ),
         MemoRule(
             name="add_change",
             identity="X_w = X_v + ΔX",
