@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import inputs
 from slacktide.optimizer.memo.memo import Fact, Formed, Linked, Memo, Tied
 
@@ -49,32 +50,33 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """The input of an operator, by its place, is a form of a TVR."""
+    """An input of an operator, which is a form of `reader`, is a form of a TVR."""
 
-    rel: str
-    place: int
-    tvr: str
     reader: str
+    rel: str
+    tvr: str
 
     def start(self, _fact: Fact) -> dict[str, Any] | None:
         """Operators come with their TVR: no fact of its own."""
         return None
 
     def extend(self, bound: Binding, memo: Memo) -> Iterator[dict[str, Any]]:
-        """From the operator to its input, or from the input to the TVRs that read it."""
+        """From the operator to its inputs, or from an input to the operators that read it."""
         if self.rel in bound:
-            below = inputs(bound[self.rel])
-            if self.place < len(below):
-                found = memo.tvr(below[self.place])
+            for found in _inputs(bound[self.rel], memo):
                 if memo.find(bound.get(self.tvr, found)) == found:
                     yield {self.tvr: found}
         elif self.tvr in bound:
-            for reader in memo.readers(bound[self.tvr]):
+            below = memo.find(bound[self.tvr])
+            for reader in memo.readers(below):
                 for rel in memo.forms(reader):
-                    below = inputs(rel)
-                    same = self.place < len(below) and memo.tvr(below[self.place])
-                    if same == memo.find(bound[self.tvr]) and same is not False:
+                    if below in _inputs(rel, memo):
                         yield {self.rel: rel, self.reader: reader}
+
+
+def _inputs(rel: Rel, memo: Memo) -> dict[int, None]:
+    """The TVRs that an operator reads."""
+    return dict.fromkeys(map(memo.tvr, inputs(rel)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,21 +96,16 @@ def rules(shapes: Shapes, append_only: frozenset[str]) -> tuple[MemoRule, ...]:
             shapes.state(over)
             memo.tie(found["q"], tie, memo.tvr(over))
 
-    above = (Form("q", "rel", r.Relation), Reads("rel", 0, "x", "q"), Leads("x", "tie", Kept, "p"))
-    beside = (Form("q", "rel", r.Relation), Reads("rel", 1, "x", "q"), Leads("x", "tie", Kept, "p"))
-    grouped = (
-        Form("q", "rel", r.Aggregate, is_additive),
-        Reads("rel", 0, "x", "q"),
-        Leads("x", "tie", Kept, "p"),
-    )
-    identity = "Q = QP + QN"
+    split_input = (Reads("q", "rel", "x"), Leads("x", "tie", Kept, "p"))
+    above = (Form("q", "rel", r.Relation), *split_input)
+    grouped = (Form("q", "rel", r.Aggregate, is_additive), *split_input)
+    identity = "Q = QP + QN, where all inputs are split"
     source = "Tempura: IM-2"
     return (
         MemoRule(
             "split_leaf", "R = R + ∅", source, (Form("q", "rel", r.Scan),), split, importance=_FIRST
         ),
-        MemoRule("split_above", identity, source, above, split, importance=_FIRST),
-        MemoRule("split_beside", identity, source, beside, split, importance=_FIRST),
+        MemoRule("split_operator", identity, source, above, split, importance=_FIRST),
         MemoRule("split_groups", "γ(Q) = γ(QP) +γ γ(QN)", source, grouped, split_groups, _FIRST),
         MemoRule(
             "recombine_rows",

@@ -55,7 +55,7 @@ def test_a_new_fact_is_matched_by_the_rules_that_look_for_its_class_alone() -> N
 
 def test_a_match_fires_once() -> None:
     log: list[str] = []
-    pattern = (Form("q", "rel", r.Filter), Reads("rel", 0, "x", "q"), Form("x", "low", r.Filter))
+    pattern = (Form("q", "rel", r.Filter), Reads("q", "rel", "x"), Form("x", "low", r.Filter))
     _, trace = explored(TWICE, noted("nested", log, *pattern))
     assert log == ["nested"]
     assert trace.fired == {"nested": 1}
@@ -77,7 +77,7 @@ def test_an_edge_is_found_from_below_too() -> None:
             "above",
             log,
             Form("q", "rel", r.Filter),
-            Reads("rel", 0, "x", "q"),
+            Reads("q", "rel", "x"),
             Leads("x", "tie", Mark, "y"),
         ),
     ]
@@ -179,7 +179,7 @@ def test_users_say_that_relations_are_equal() -> None:
         "drop_repeated_filter",
         "σp(σp(X)) = σp(X)",
         "a user",
-        (Form("q", "rel", r.Filter), Reads("rel", 0, "x", "q"), Form("x", "low", r.Filter)),
+        (Form("q", "rel", r.Filter), Reads("q", "rel", "x"), Form("x", "low", r.Filter)),
         drop,
     )
     plain = expand(Problem(TWICE, ("orders",), 3))

@@ -20,7 +20,7 @@ from tests.harness.planner.groups import Filled
 pytestmark = pytest.mark.unit
 CHAIN = from_text(
     """
-aggregate [n#20:BIGINT! := count()]
+aggregate key=[] [n#20:BIGINT! := count()]
   project [#2]
     join inner on (#4 = #5)
       join inner on (#2 = #3)
@@ -45,7 +45,7 @@ join inner on (#4 = #5)
   join inner on (#2 = #3)
     scan r1 [a#1:INT, b#2:INT]
     scan r2 [b#3:INT, c#4:INT]
-  scan r1 [c#5:INT, d#6:INT]
+  scan r1 [a#5:INT, b#6:INT]
 """
 )
 METHODS = frozenset({"derive", "higher order"})

@@ -1,6 +1,6 @@
 """IM-2: what is kept and what is held back are the relation, and what is kept never loses rows.
 
-split_leaf, split_above, split_beside, split_groups, recombine_rows and recombine_states.
+split_leaf, split_operator, split_groups, recombine_rows and recombine_states.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def semi(source: random.Random, kind: r.JoinKind) -> tuple[Rel, tuple]:
     assert isinstance(right, r.Join)
     last = next(rel for rel in (right.right, right.left) if len(rel.columns) == 3)
     test = s.Call("=", (one(source, left), one(source, last)), "BOOLEAN", nullable=True)
-    names = {name for name in sources(last)} - {name for name in sources(left)}
+    names = set(sources(last)) - set(sources(left))
     if not names:
         return semi(source, kind)
     by_name = {shape.name: shape for shape in (*shapes, *more)}
