@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.textual import from_text
+from slacktide.common.tree import of_type
 from slacktide.optimizer.choice.choosing import Choice, choose
 from slacktide.optimizer.choice.objective import weighted
 from slacktide.optimizer.expand import Expanded, Problem, expand
@@ -32,6 +33,7 @@ aggregate key=[cat#6 := #2] [gross#7:BIGINT := sum(case(when isnull(#5) then #3 
     scan returns [o_id#4:INT!, cost#5:INT!]
 """
 )
+JOIN = next(of_type(SUMMARY, r.Join))
 OLD_SALES = [(1, "c1", 100), (2, "c2", 150), (3, "c1", 120), (4, "c1", 170)]
 NEW_SALES = [(5, "c2", 300), (6, "c1", 150), (7, "c2", 220)]
 OLD_RETURNS = [(1, 10)]

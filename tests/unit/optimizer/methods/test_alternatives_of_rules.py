@@ -12,12 +12,11 @@ from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetSnap
 from slacktide.optimizer.memo.versions import Tables
-from tests.harness.planner.summary import SUMMARY
+from tests.harness.planner.summary import JOIN, SUMMARY
 from tests.unit.optimizer.methods.test_higher_order import CHAIN
 from tests.unit.optimizer.views import ORDERS, SUMMED, UNITED
 
 pytestmark = pytest.mark.unit
-JOIN = SUMMARY.child
 WHERE: dict[str, Rel] = {
     "compute_rows": ORDERS,
     "evaluate_operator": SUMMED,

@@ -20,11 +20,10 @@ from slacktide.optimizer.methods.holding import Held, HeldGroups, Kept, KeptGrou
 from slacktide.program.reference.operators import consolidate
 from tests.harness.planner.groups import Filled
 from tests.harness.planner.keyed import history, one, random_tree
-from tests.harness.planner.summary import SUMMARY
+from tests.harness.planner.summary import JOIN, SUMMARY
 
 pytestmark = pytest.mark.unit
 METHODS = frozenset({"derive", "hold"})
-JOIN = SUMMARY.child
 
 
 def semi(source: random.Random, kind: r.JoinKind) -> tuple[Rel, tuple]:
