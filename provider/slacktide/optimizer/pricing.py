@@ -14,7 +14,12 @@ Carrying = Callable[[int], tuple[int, int]]
 
 
 def space_of(
-    expanded: Expanded, instants: int, due: Collection[int], price: Price, carrying: Carrying
+    expanded: Expanded,
+    due: Collection[int],
+    price: Price,
+    carrying: Carrying,
+    *,
+    is_forgetful: bool = False,
 ) -> PlanSpace:
     """Give the plan space of a view.
 
@@ -23,17 +28,24 @@ def space_of(
 
     Args:
         expanded: the memo and its answers.
-        instants: how many runs there are.
         due: the instants at which the answer is due.
         price: of an expression, without its inputs; the same at every instant.
         carrying: what it costs to save a group, and to load it.
+        is_forgetful: a run has of each source the snapshots at its start and end and the changes
+            between, and no earlier versions.
     """
+    instants = len(expanded.answers)
     memo = expanded.memo
     alternatives: dict[int, tuple[Alternative, ...]] = {}
     storage: dict[int, Storage] = {}
     for group in _reachable(expanded, due):
         alternatives[group] = tuple(
-            Alternative(_inputs(flat), (price(flat),) * instants, _earliest(flat))
+            Alternative(
+                _inputs(flat),
+                (price(flat),) * instants,
+                _earliest(flat),
+                _latest(flat) if is_forgetful else None,
+            )
             for flat in memo.groups.expressions(group)
         )
         if memo.linked(group):
@@ -68,3 +80,13 @@ def _earliest(flat: Operator) -> int:
             return flat.end
         case _:
             return 1
+
+
+def _latest(flat: Operator) -> int | None:
+    match flat:
+        case SnapshotAt():
+            return flat.version + 1 if flat.version else None
+        case ChangesBetween():
+            return flat.end
+        case _:
+            return None

@@ -25,7 +25,9 @@ def random_space(source: random.Random, *, is_cyclic: bool = False) -> PlanSpace
             below = range(node) if not is_cyclic else [n for n in range(nodes) if n != node]
             count = source.randint(0, min(2, len(below))) if node else 0
             inputs = tuple(source.choice(list(below)) for _ in range(count))
-            found.append(Alternative(inputs, costs(9), source.randint(1, instants)))
+            earliest = source.randint(1, instants)
+            latest = source.choice((None, None, instants, earliest))
+            found.append(Alternative(inputs, costs(9), earliest, latest))
         alternatives[node] = tuple(found)
     storage = {n: Storage(costs(4), costs(4)) for n in range(nodes) if source.random() < 0.8}
     goals = [Goal(nodes - 1, instants)]
@@ -63,7 +65,7 @@ def _computed(
     space: PlanSpace, objective: Objective, node: int, instant: int, path: tuple
 ) -> Iterator[Key]:
     for alternative in space.alternatives[node]:
-        if instant < alternative.earliest:
+        if not alternative.runs_at(instant):
             continue
         own = objective.at(instant, alternative.costs[instant - 1])
         ways = [list(every_cost(space, objective, i, instant, path)) for i in alternative.inputs]

@@ -92,6 +92,15 @@ def _less(one: Key, other: Key) -> Key:
     return tuple(a - b for a, b in zip(one, other, strict=True))
 
 
+def _is_steady(space: PlanSpace) -> bool:
+    """Whether an alternative costs the same at every instant."""
+    return all(
+        len(set(alternative.costs)) <= 1
+        for alternatives in space.alternatives.values()
+        for alternative in alternatives
+    )
+
+
 class _Pricing:
     """Prices sets of states over one search."""
 
@@ -100,6 +109,7 @@ class _Pricing:
         self._objective = objective
         self._search = Search(space, objective)
         self._alone = {state: label[0] for state, label in self._search.labels.items()}
+        self._is_steady = objective.prefers_early and _is_steady(space)
         self.zero = objective.zero
         self.priced = 0
 
@@ -176,13 +186,7 @@ class _Pricing:
     def _is_early_best(self, node: int) -> bool:
         """Whether only the first instant of a state need be considered (Theorem 7)."""
         storage = self._space.storage[node]
-        uniform = len(set(storage.save)) <= 1 and len(set(storage.load)) <= 1
-        steady = all(
-            len(set(alternative.costs)) <= 1
-            for alternatives in self._space.alternatives.values()
-            for alternative in alternatives
-        )
-        return self._objective.prefers_early and uniform and steady
+        return self._is_steady and len(set(storage.save)) <= 1 and len(set(storage.load)) <= 1
 
     def _ordered(self, states: Sequence[State]) -> list[State]:
         return sorted(states, key=lambda state: (self._alone[state], state[1], state[0]))

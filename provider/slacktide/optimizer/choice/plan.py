@@ -125,8 +125,8 @@ class ChosenPlan:
                 _check_load(source, shared, space)
                 continue
             alternative = space.alternatives[source.node][source.place]
-            if source.instant < alternative.earliest:
-                raise InvariantError(f"node {source.node} runs before its input is there")
+            if not alternative.runs_at(source.instant):
+                raise InvariantError(f"node {source.node} runs when its source is not at hand")
             if tuple(item.node for item in source.inputs) != alternative.inputs:
                 raise InvariantError(f"node {source.node} reads other nodes than its alternative")
             if any(item.instant != source.instant for item in source.inputs):

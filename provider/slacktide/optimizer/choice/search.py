@@ -98,7 +98,7 @@ class Search:
     def _offered(self, node: int, place: int, instant: int) -> Iterable[tuple[State, Label]]:
         """An alternative at an instant, where it may run and all that it reads is at hand."""
         alternative = self._space.alternatives[node][place]
-        if instant < alternative.earliest:
+        if not alternative.runs_at(instant):
             return
         key = self._objective.at(instant, alternative.costs[instant - 1])
         for child in alternative.inputs:

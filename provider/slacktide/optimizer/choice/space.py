@@ -19,15 +19,21 @@ class Alternative:
         inputs: the nodes that it reads; one that it reads twice stands twice.
         costs: at each instant, the first one first; without what computing the inputs costs.
         earliest: the first instant at which it can run for reasons other than its inputs.
+        latest: the last such instant; None for no end.
     """
 
     inputs: tuple[int, ...]
     costs: tuple[int, ...]
     earliest: int = 1
+    latest: int | None = None
 
     def __post_init__(self) -> None:
         if min(self.costs, default=0) < 0:
             raise InvariantError("an alternative costs less than nothing")
+
+    def runs_at(self, instant: int) -> bool:
+        """Whether it can run at an instant for reasons other than its inputs."""
+        return self.earliest <= instant and (self.latest is None or instant <= self.latest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from slacktide.optimizer.choice.objective import (
 from slacktide.optimizer.choice.space import Alternative, Goal, PlanSpace, Storage
 from tests.harness.planner.spaces import cheapest, random_space
 
-SEEDS = range(600)
+SEEDS = range(700)
 pytestmark = pytest.mark.unit
 
 

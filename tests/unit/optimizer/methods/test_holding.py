@@ -59,7 +59,8 @@ def filled(rel: Rel, shapes: tuple, batches: list) -> Filled:
 @pytest.mark.parametrize("seed", range(40))
 def test_parts_add_up_whatever_changes(seed: int) -> None:
     source = random.Random(seed)  # noqa: S311
-    kind = source.choice((None, None, "semi", "anti"))
+    kinds: tuple[r.JoinKind | None, ...] = (None, None, "semi", "anti")
+    kind = source.choice(kinds)
     rel, shapes = random_tree(source, source.randint(2, 3)) if kind is None else semi(source, kind)
     data = filled(rel, shapes, history(source, shapes, 3))
     assert data.differing() == [], to_text(rel)
