@@ -12,6 +12,7 @@ from slacktide.algebra.tree import canonical
 from slacktide.common.digest import digest_of
 from slacktide.errors import InvariantError
 from slacktide.optimizer.choice.plan import ChosenPlan, Load, Source
+from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.expand import Expanded
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, with_inputs
 from slacktide.optimizer.memo.memo import Memo
@@ -19,12 +20,13 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 
 
-def emit(view: str, expanded: Expanded, plan: ChosenPlan) -> dict[int, Program]:
+def emit(view: str, expanded: Expanded, space: PlanSpace, plan: ChosenPlan) -> dict[int, Program]:
     """Give the program of each instant at which something is done.
 
     Args:
         view: name of the view.
-        expanded: its plan space.
+        expanded: its memo.
+        space: of plans over the memo.
         plan: that was chosen from it, where sources were at hand as runs have them.
     """
     memo = expanded.memo
@@ -34,10 +36,15 @@ def emit(view: str, expanded: Expanded, plan: ChosenPlan) -> dict[int, Program]:
     for source, _ in reversed(list(plan.uses())):
         if isinstance(source, Load) and source.made is not None:
             _save(memo, source.node, source.made, steps)
+    due = list(zip(space.goals, plan.goals, strict=True))
+    for goal, source in due:
+        if goal.is_saved:
+            _save(memo, goal.node, source, steps)
     programs = {instant: tuple(saves.values()) for instant, saves in steps.items()}
-    for goal in plan.goals:
-        answer = o.Publish(view, _operator(memo, goal), is_base=True)
-        programs[goal.instant] = (*programs.get(goal.instant, ()), answer)
+    for goal, source in due:
+        if not goal.is_saved:
+            answer = o.Publish(view, _operator(memo, source), is_base=True)
+            programs[goal.instant] = (*programs.get(goal.instant, ()), answer)
     return {instant: Program(programs[instant]) for instant in sorted(programs)}
 
 

@@ -19,6 +19,7 @@ def space_of(
     price: Price,
     carrying: Carrying,
     *,
+    owed: Collection[Goal] = (),
     is_forgetful: bool = False,
 ) -> PlanSpace:
     """Give the plan space of a view.
@@ -31,6 +32,7 @@ def space_of(
         due: the instants at which the answer is due.
         price: of an expression, without its inputs; the same at every instant.
         carrying: what it costs to save a group, and to load it.
+        owed: what is due besides the answer.
         is_forgetful: a run has of each source the snapshots at its start and end and the changes
             between, and no earlier versions.
     """
@@ -38,7 +40,9 @@ def space_of(
     memo = expanded.memo
     alternatives: dict[int, tuple[Alternative, ...]] = {}
     storage: dict[int, Storage] = {}
-    for group in _reachable(expanded, due):
+    answers = (Goal(expanded.answers[instant - 1], instant) for instant in sorted(due))
+    goals = (*answers, *owed)
+    for group in _reachable(expanded, goals):
         alternatives[group] = tuple(
             Alternative(
                 _inputs(flat),
@@ -51,13 +55,12 @@ def space_of(
         if memo.linked(group):
             save, load = carrying(group)
             storage[group] = Storage((save,) * instants, (load,) * instants)
-    goals = tuple(Goal(expanded.answers[instant - 1], instant) for instant in sorted(due))
     return PlanSpace(instants, alternatives, storage, goals)
 
 
-def _reachable(expanded: Expanded, due: Collection[int]) -> list[int]:
+def _reachable(expanded: Expanded, goals: Collection[Goal]) -> list[int]:
     groups = expanded.memo.groups
-    waiting = [expanded.answers[instant - 1] for instant in sorted(due)]
+    waiting = [goal.node for goal in goals]
     found: dict[int, None] = {}
     while waiting:
         group = waiting.pop()

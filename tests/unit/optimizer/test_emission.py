@@ -52,7 +52,7 @@ def played(
     )
     plan = choose(space, objective).plan
     plan.check(space)
-    programs = emit(VIEW, expanded, plan)
+    programs = emit(VIEW, expanded, space, plan)
     world = MemoryWorld({shape.name: MemorySource(shape.names) for shape in shapes})
     saved = 0
     for instant, batch in enumerate(batches, 1):

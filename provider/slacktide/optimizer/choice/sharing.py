@@ -50,6 +50,9 @@ class Sharing:
             self._search.share((node, instant))
         for goal in self._space.goals:
             total = plus(total, self._had(goal.node, goal.instant))
+            if goal.is_saved:
+                save = self._space.storage[goal.node].save[goal.instant - 1]
+                total = plus(total, self._objective.at(goal.instant, save))
         self._search.rollback()
         return total
 

@@ -51,10 +51,17 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A node that is due at an instant."""
+    """A node that is due at an instant.
+
+    Attributes:
+        node: that is due.
+        instant: at which.
+        is_saved: whether it is owed to runs after the last one, and saved for them.
+    """
 
     node: int
     instant: int
+    is_saved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
