@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
-from slacktide.algebra.relation import Rel
+from slacktide.algebra.relation import Rel, Values
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.memo.emptiness import Quiet, prune_empty
 from slacktide.optimizer.memo.exploration import MOST_FIRED, Exploration, Trace
@@ -152,3 +152,10 @@ def rules_for(
     if "outer join" in methods:
         rules += outer_joins.rules(shapes, problem.keys)
     return tuple(rules)
+
+
+def all_rules() -> tuple[MemoRule, ...]:
+    """Every rule there is, for those who list them."""
+    nothing = Values((), ())
+    free = Switches(is_pruned=False, is_guided=False)
+    return rules_for(Problem(nothing, (), 2), Shapes(nothing, {}), METHODS, free, 2)

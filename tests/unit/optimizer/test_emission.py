@@ -20,10 +20,12 @@ from slacktide.optimizer.pricing import space_of
 from slacktide.program.operator import Save
 from slacktide.program.reference.operators import run_program
 from slacktide.program.reference.relations import evaluate
+from tests.harness.histories import next_changes, shapes_of
 from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag
 from tests.harness.planner.keyed import history, random_tree
 from tests.harness.planner.summary import BATCHES, RETURNS, SALES, SUMMARY
 from tests.harness.plans import Case, SourceShape, cases
+from tests.unit.optimizer.methods.test_higher_order import CHAIN, STAR
 
 pytestmark = pytest.mark.unit
 VIEW = "v"
@@ -94,6 +96,20 @@ def test_trees_of_outer_joins(seed: int) -> None:
     keys = {shape.name: ("k",) for shape in shapes}
     batches = history(source, shapes, 3)
     played(relation, shapes, batches, source.choice(objectives(3)), source, keys=keys)
+
+
+@pytest.mark.parametrize("relation", [CHAIN, STAR], ids=["chain", "star"])
+@pytest.mark.parametrize("seed", range(8))
+def test_virtual_versions_belong_to_no_run(relation: Rel, seed: int) -> None:
+    """Views of higher order are asked for between two instants, and are computed at the later one."""
+    source = random.Random(seed)  # noqa: S311
+    shapes = shapes_of(relation)
+    present: dict[str, list] = {shape.name: [] for shape in shapes}
+    batches = [
+        {shape.name: next_changes(source, shape, present[shape.name]) for shape in shapes}
+        for _ in range(3)
+    ]
+    played(relation, shapes, batches, source.choice(objectives(3)), source)
 
 
 def test_the_running_example_is_carried_by_states() -> None:

@@ -100,9 +100,9 @@ class ChosenPlan:
             sums[source.instant - 1] += times * storage.load[source.instant - 1]
             if source.made is not None:
                 sums[source.saved_at - 1] += times * storage.save[source.saved_at - 1]
-        owed = (goal for goal in space.goals if goal.is_saved)
-        for saved in (*self.states, *owed):
-            sums[saved.instant - 1] += space.storage[saved.node].save[saved.instant - 1]
+        owed = [(goal.node, goal.instant) for goal in space.goals if goal.is_saved]
+        for node, instant in (*owed, *((state.node, state.instant) for state in self.states)):
+            sums[instant - 1] += space.storage[node].save[instant - 1]
         return tuple(sums)
 
     def lifespans(self) -> tuple[Lifespan, ...]:

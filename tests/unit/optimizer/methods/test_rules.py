@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from slacktide.optimizer.expand import METHODS, Switches, rules_for
+from slacktide.optimizer.expand import all_rules
 from slacktide.optimizer.memo.rule import MemoRule
-from slacktide.optimizer.memo.shapes import Shapes
-from tests.harness.planner.summary import PROBLEM
 
 pytestmark = pytest.mark.unit
-RULES = rules_for(PROBLEM, Shapes(PROBLEM.relation, {}), METHODS, Switches(is_guided=False), 2)
+RULES = all_rules()
 TESTS = Path(__file__).parents[1]
 
 
