@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from slacktide.optimizer.expand import all_rules
 from slacktide.workloads import tpch
 from tests.harness.faults import KINDS
 
@@ -78,3 +79,13 @@ def test_all_queries_of_tpcds_held_at_full_length() -> None:
         if text != "q41":  # it reads one table alone, of which each batch changes a third
             assert "full" not in {view["method"] for view in seen}, text
         assert 2 * sum(view["changed"] for view in seen) >= len(seen), text
+
+
+def test_all_alternatives_of_random_views_gave_the_same_rows() -> None:
+    campaign = found("planner")
+    assert campaign["views"] >= 1000
+    assert campaign["expressions"] >= 100_000
+    assert campaign["different"] == []
+    assert campaign["unknown"] == 0
+    assert campaign["dearer"] == []
+    assert set(campaign["rules"]) == {rule.name for rule in all_rules()}

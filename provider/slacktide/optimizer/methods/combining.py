@@ -24,24 +24,8 @@ def rules(instants: int, *, is_guided: bool, is_pruned: bool) -> tuple[MemoRule,
         is_guided: leave changes over more than one interval out (§3.7).
         is_pruned: subtract snapshots only where there is no other way to a change (§3.6).
     """
-
-    def ask_everywhere(found: Binding, memo: Memo) -> None:
-        q, trait = found["q"], found["trait"]
-        hole = memo.groups.hole(memo.links(q)[trait])
-        spoken = sorted(instants_of(*trait.versions()))
-        if spoken:
-            for shift in range(1 - spoken[0], instants - spoken[-1] + 1):
-                later = trait.mapped(lambda version, by=shift: moved(version, by))
-                memo.ask(q, later, hole.columns, of_state=hole.is_state)
-
     found = [
-        MemoRule(
-            name="ask_at_all_instants",
-            identity="what is asked at v = what is asked at v + 1",
-            source="Tempura: translational symmetry, which a sample must have itself",
-            pattern=(Has("q", "trait", Trait),),
-            apply=ask_everywhere,
-        ),
+        _ask_at_all_instants(instants),
         MemoRule(
             name="add_change",
             identity="X_w = X_v + ΔX",
@@ -77,6 +61,27 @@ def rules(instants: int, *, is_guided: bool, is_pruned: bool) -> tuple[MemoRule,
             )
         )
     return tuple(found)
+
+
+def _ask_at_all_instants(instants: int) -> MemoRule:
+    """Without it a copied sample would lack what is asked for at the instant before it."""
+
+    def ask(found: Binding, memo: Memo) -> None:
+        q, trait = found["q"], found["trait"]
+        hole = memo.groups.hole(memo.links(q)[trait])
+        spoken = sorted(instants_of(*trait.versions()))
+        if spoken:
+            for shift in range(1 - spoken[0], instants - spoken[-1] + 1):
+                later = trait.mapped(lambda version, by=shift: moved(version, by))
+                memo.ask(q, later, hole.columns, of_state=hole.is_state)
+
+    return MemoRule(
+        name="ask_at_all_instants",
+        identity="what is asked at v = what is asked at v + 1",
+        source="Tempura: translational symmetry, which a sample must have itself",
+        pattern=(Has("q", "trait", Trait),),
+        apply=ask,
+    )
 
 
 def _add_change(found: Binding, memo: Memo) -> None:

@@ -1,0 +1,1 @@
+"""What programs cost on Spark: a vector per operator, predicted from sizes and coefficients."""
