@@ -6,7 +6,7 @@ is carried from run to run. A chain is named by what it holds, version included.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from slacktide.algebra.tree import canonical
 from slacktide.common.digest import digest_of
@@ -43,14 +43,15 @@ def emit(view: str, expanded: Expanded, space: PlanSpace, plan: ChosenPlan) -> d
     programs = {instant: tuple(saves.values()) for instant, saves in steps.items()}
     for goal, source in due:
         if not goal.is_saved:
-            answer = o.Publish(view, _operator(memo, source), is_base=True)
+            rows = operator_of(memo, source, lambda load: _read(memo, load))
+            answer = o.Publish(view, rows, is_base=True)
             programs[goal.instant] = (*programs.get(goal.instant, ()), answer)
     return {instant: Program(programs[instant]) for instant in sorted(programs)}
 
 
 def _save(memo: Memo, node: int, made: Source, steps: dict[int, dict[str, o.Step]]) -> None:
     chain = chain_of(memo, node)
-    operator = _operator(memo, made)
+    operator = operator_of(memo, made, lambda load: _read(memo, load))
     rows = operator if operator.is_state else o.Consolidate(operator)
     steps.setdefault(made.instant, {}).setdefault(chain, o.Save(chain, rows, is_base=True))
 
@@ -66,12 +67,18 @@ def chain_of(memo: Memo, group: int) -> str:
     return f"states/{min(names)}"
 
 
-def _operator(memo: Memo, root: Source) -> Operator:
-    """The operators of one run, inputs first."""
+def operator_of(memo: Memo, root: Source, read: Callable[[Load], Operator]) -> Operator:
+    """The operators by which a run has something.
+
+    Args:
+        memo: that the plan was chosen from.
+        root: what the run has.
+        read: gives what is loaded.
+    """
     done: dict[int, Operator] = {}
     for source in _of_run(root):
         if isinstance(source, Load):
-            done[id(source)] = _read(memo, source)
+            done[id(source)] = read(source)
             continue
         flat = memo.groups.expressions(source.node)[source.place]
         below = {item.node: done[id(item)] for item in source.inputs}

@@ -41,13 +41,18 @@ class Choice:
 
 
 def choose(
-    space: PlanSpace, objective: Objective, *, most_candidates: int = MOST_CANDIDATES
+    space: PlanSpace,
+    objective: Objective,
+    *,
+    owed: Sequence[State] = (),
+    most_candidates: int = MOST_CANDIDATES,
 ) -> Choice:
     """Choose a plan and its states.
 
     Args:
         space: the plan space.
         objective: what is cheap.
+        owed: states that are saved in any case; all may load them.
         most_candidates: how many states are considered, those first that the plan without states
             has twice.
 
@@ -57,13 +62,13 @@ def choose(
     sharing = Sharing(space, objective)
     found = candidates(space, objective, sharing.alone)
     states = promising(found, sharing.alone, sharing.plan(()), most_candidates)
-    chosen: list[State] = []
+    chosen = list(owed)
     while True:
         more = _greedy(sharing, chosen, [state for state in states if state not in chosen])
         if not more:
             break
         chosen += more
-    chosen = sharing.used(chosen)
+    chosen = sharing.used(chosen, owed)
     return Choice(sharing.plan(chosen), sharing.cost(chosen), sharing.priced)
 
 

@@ -75,11 +75,11 @@ class Sharing:
         self._search.rollback()
         return ChosenPlan(goals, tuple(saved))
 
-    def used(self, states: Sequence[State]) -> list[State]:
-        """The states that a plan loads, without those that became useless beside others."""
+    def used(self, states: Sequence[State], owed: Sequence[State] = ()) -> list[State]:
+        """The states that are owed or loaded, without those that became useless beside others."""
         kept = list(states)
         while True:
-            loaded = {
+            loaded = set(owed) | {
                 (source.node, source.saved_at)
                 for source, _ in self.plan(kept).uses()
                 if isinstance(source, Load) and source.made is None
