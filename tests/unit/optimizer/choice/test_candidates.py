@@ -42,7 +42,7 @@ def cheapest(sharing: Sharing, states: list[State]) -> Key:
 @pytest.mark.parametrize("last_first", [False, True], ids=["rising weights", "last first"])
 def test_no_later_instant_is_ever_better(last_first: bool) -> None:
     shared = reduced = 0
-    for seed in range(300):
+    for seed in range(200):
         source = random.Random(seed)  # noqa: S311
         space = steady_space(source, 3)
         weights = sorted(source.sample(range(1, 20), 3))
@@ -55,8 +55,8 @@ def test_no_later_instant_is_ever_better(last_first: bool) -> None:
         best = cheapest(sharing, early)
         assert best == cheapest(sharing, every), seed
         shared += best < sharing.cost([])
-    assert reduced > 100
-    assert shared > 50
+    assert reduced > 60
+    assert shared > 30
 
 
 def one_node(costs: tuple[int, int], save: tuple[int, int], *more: Alternative) -> PlanSpace:

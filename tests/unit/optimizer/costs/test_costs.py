@@ -170,7 +170,7 @@ def test_wrong_statistics_cost_and_never_change_the_answer(seed: int) -> None:
 
 
 @hypothesis.settings(
-    max_examples=40, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
+    max_examples=20, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
 )
 @hypothesis.given(case=cases(batches=2))
 def test_every_expression_of_any_view_has_a_price(case: Case) -> None:

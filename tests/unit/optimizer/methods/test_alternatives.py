@@ -13,7 +13,7 @@ from tests.harness.plans import Case, cases
 
 pytestmark = pytest.mark.unit
 SETTINGS = hypothesis.settings(
-    max_examples=60, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
+    max_examples=30, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
 )
 
 

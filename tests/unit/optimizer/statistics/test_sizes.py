@@ -159,7 +159,7 @@ def test_a_column_comes_from_a_source_or_is_computed() -> None:
 
 
 @hypothesis.settings(
-    max_examples=60, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
+    max_examples=30, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
 )
 @hypothesis.given(case=cases(batches=2))
 def test_no_relation_is_smaller_than_nothing(case: Case) -> None:
