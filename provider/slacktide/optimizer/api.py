@@ -12,7 +12,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild, resume, scopes
-from slacktide.optimizer.facts import ForeignKey
+from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
 from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
@@ -35,8 +35,8 @@ class Situation:
         rebuilds: a state that another view of the run builds anew, or an empty text.
         kept: without an answer, the versions of the states that it can be made from; see
             `kept_versions`.
-        facts: the references that hold at `start`, and are checked to hold at `end` by the run.
-        broken: a reference that the answer went by and that was found not to hold, or an empty text.
+        foreign_keys: those that hold at `start`, and are checked to hold at `end` by the run.
+        broken: a foreign key that the answer went by and that was found not to hold, or an empty text.
     """
 
     start: Versions
@@ -48,7 +48,7 @@ class Situation:
     mirrors: Mapping[str, int] = field(default_factory=dict)
     rebuilds: str = ""
     kept: Versions = field(default_factory=dict)
-    facts: frozenset[ForeignKey] = frozenset()
+    foreign_keys: frozenset[ForeignKey] = frozenset()
     broken: str = ""
 
 
@@ -71,21 +71,27 @@ def state_sources(view: ReadView) -> dict[str, tuple[str, ...]]:
     return {} if analysis is None or analysis.verdict() else scopes(analysis)
 
 
-def snapshot_sources(view: ReadView, policy: str) -> frozenset[str]:
-    """The sources whose snapshots the runs of a view read, besides the run that builds its states."""
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What any run of a view goes by, besides the one that builds its states.
+
+    Attributes:
+        snapshots: the sources whose snapshots it reads, whatever foreign keys hold.
+        foreign_keys: those that it goes by, of such as hold.
+    """
+
+    snapshots: frozenset[str]
+    foreign_keys: frozenset[ForeignKey] = frozenset()
+
+
+def upkeep_of(view: ReadView, policy: str, known: frozenset[ForeignKey] = frozenset()) -> Upkeep:
+    """Say what any run of a view goes by, where some foreign keys hold."""
     analysis = _analysis(view)
     if analysis is None or policy == "full" or analysis.verdict():
-        return frozenset(view.sources)
-    program = maintain("", analysis, frozenset(view.sources)).program
-    return frozenset(read.source for read in of_type(program, ReadSnapshot))
-
-
-def facts_used(view: ReadView, policy: str, facts: frozenset[ForeignKey]) -> frozenset[ForeignKey]:
-    """The facts by which a view is maintained where they hold."""
-    analysis = _analysis(view)
-    if not facts or analysis is None or policy == "full" or analysis.verdict():
-        return frozenset()
-    return maintain("", analysis, frozenset(view.sources), facts).facts
+        return Upkeep(frozenset(view.sources))
+    made = maintain("", analysis, frozenset(view.sources), known)
+    read = frozenset(read.source for read in of_type(made.program, ReadSnapshot))
+    return Upkeep(read, made.foreign_keys)
 
 
 def kept_versions(view: ReadView, states: Mapping[str, Versions], end: Versions) -> Versions:
@@ -112,9 +118,16 @@ def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
     resumed = None if situation.start else _resumed(name, view, situation)
     if resumed is not None:
         return resumed
-    method, reasons, program, facts = _choose(name, view, situation)
+    method, reasons, program, foreign_keys = _choose(name, view, situation)
     return ViewPlan(
-        name, method, reasons, program, situation.start, situation.end, situation.token, facts
+        name,
+        method,
+        reasons,
+        program,
+        situation.start,
+        situation.end,
+        situation.token,
+        foreign_keys,
     )
 
 
@@ -157,13 +170,13 @@ def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
     if program == plan.program:
         return None
     reasons = (*plan.reasons, Reason("CHANGE_FAILS", failure))
-    return replace(plan, method="full", reasons=reasons, program=program, facts=())
+    return replace(plan, method="full", reasons=reasons, program=program, foreign_keys=())
 
 
 def _choose(
     name: str, view: ReadView, situation: Situation
 ) -> tuple[Method, tuple[Reason, ...], Program | None, tuple[str, ...]]:
-    """The method, why it is no better one, the program, and the facts that it goes by."""
+    """The method, why it is no better one, the program, and the foreign keys that it goes by."""
     changed = frozenset(
         source for source in view.sources if situation.end[source] != situation.start.get(source)
     )
@@ -177,7 +190,7 @@ def _choose(
         return "full", (Reason("POLICY", "full"),), _from_snapshots(name, view), ()
     if not situation.start:
         return "full", _first_run(situation), _anew(name, view, analysis), ()
-    maintained = maintain(name, analysis, changed, situation.facts)
+    maintained = maintain(name, analysis, changed, situation.foreign_keys)
     program = maintained.program
     missing = situation.rebuilds or missing_state(program, situation.start, situation.states)
     missing = missing or _passed_snapshot(program, situation)
@@ -186,7 +199,7 @@ def _choose(
     if situation.share > LARGEST_SHARE and situation.policy == "auto":
         share = Reason("CHANGE_TOO_LARGE", f"{situation.share:.0%}")
         return "full", (share,), _anew(name, view, analysis), ()
-    return "incremental", (), program, tuple(sorted(map(str, maintained.facts)))
+    return "incremental", (), program, tuple(sorted(map(str, maintained.foreign_keys)))
 
 
 def _passed_snapshot(program: Program, situation: Situation) -> str:

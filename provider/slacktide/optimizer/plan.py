@@ -32,7 +32,7 @@ class ViewPlan:
         end: version of each source that the answer will be made of.
         token: log number of the last change of the view's definition or versions before the plan, which
             is stale once there was another; 0 for a view that the run itself adds.
-        facts: the references that the program goes by, each as text.
+        foreign_keys: those that the program goes by, each as text.
     """
 
     view: str
@@ -42,7 +42,7 @@ class ViewPlan:
     start: Versions
     end: Versions
     token: int
-    facts: tuple[str, ...] = ()
+    foreign_keys: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -54,7 +54,7 @@ class ViewPlan:
             "start": dict(self.start),
             "end": dict(self.end),
             "token": self.token,
-            **({"facts": list(self.facts)} if self.facts else {}),
+            **({"foreign_keys": list(self.foreign_keys)} if self.foreign_keys else {}),
         }
 
     @classmethod
@@ -73,5 +73,5 @@ class ViewPlan:
             start=document["start"],
             end=document["end"],
             token=document["token"],
-            facts=tuple(document.get("facts", ())),
+            foreign_keys=tuple(document.get("foreign_keys", ())),
         )

@@ -14,7 +14,7 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.types import DataType
 from slacktide.common.node import Node
 from slacktide.common.tree import rewrite
-from slacktide.optimizer.facts import Referring
+from slacktide.optimizer.foreign_keys import Referring
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.shapes import Shapes

@@ -15,24 +15,25 @@ from slacktide.optimizer.rules import RULES
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
-_BY_NODE: dict[type, DeltaRule[Any]] = {rule.node: rule for rule in RULES}
 Change = Callable[[Any, Context], Operator | None]
 
 
 def rows_at(memo: Memo, shapes: Shapes, rel: r.Rel, version: Version) -> Operator:
     """All rows of an operator at a version, from those of its inputs."""
-    context = Between(memo, shapes, rel, version, version)
-    rule = _BY_NODE.get(type(rel))
-    if rule is None:
+    asked = Between(memo, shapes, rel, version, version)
+    context = cast("Context", asked)
+    at = next((rule.at for rule in _rules(rel, context) if rule.at), None)
+    if at is None:
         return o.Evaluate(rel, ())
-    return context.placed(rule.at(rel, "after", cast("Context", context), None))
+    return asked.placed(at(rel, "after", context, None))
 
 
 def changes_of(
     memo: Memo, shapes: Shapes, rel: r.Rel, start: Version, end: Version
 ) -> Iterator[Operator]:
     """The change of an operator between two versions, in every form that a delta rule gives."""
-    rule = _BY_NODE.get(type(rel))
+    context = cast("Context", Between(memo, shapes, rel, start, end))
+    rule = next(_rules(rel, context), None)
     if rule is not None:
         for change in (rule.delta, *rule.alternatives):
             yield change_by(change, memo, shapes, rel, start, end)
@@ -50,3 +51,8 @@ def change_by(
 def nothing(columns: r.Columns) -> Operator:
     """No rows."""
     return o.Evaluate(r.Values(columns, ()), ())
+
+
+def _rules(rel: r.Rel, context: Context) -> Iterator[DeltaRule[Any]]:
+    """The delta rules that apply to an operator, the one that is taken first."""
+    return (rule for rule in RULES if rule.node is type(rel) and rule.where(rel, context))

@@ -10,7 +10,7 @@ from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetDelta
 from slacktide.optimizer.methods.asking import change_by
-from slacktide.optimizer.recomputing import recompute_delta
+from slacktide.optimizer.rules.recompute import RECOMPUTE_TOUCHED_GROUPS
 
 
 def rules(shapes: Shapes) -> tuple[MemoRule, ...]:
@@ -18,7 +18,9 @@ def rules(shapes: Shapes) -> tuple[MemoRule, ...]:
 
     def recompute(found: Binding, memo: Memo) -> None:
         rel, delta = found["rel"], found["delta"]
-        change = change_by(recompute_delta, memo, shapes, rel, delta.start, delta.end)
+        change = change_by(
+            RECOMPUTE_TOUCHED_GROUPS.delta, memo, shapes, rel, delta.start, delta.end
+        )
         memo.fill(found["q"], delta, change)
 
     return (
