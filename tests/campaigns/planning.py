@@ -20,11 +20,11 @@ from typing import Any
 from slacktide.optimizer.choice.choosing import choose, choose_among
 from slacktide.optimizer.choice.objective import LastFirst
 from slacktide.optimizer.choice.space import PlanSpace
-from slacktide.optimizer.costs.estimating import Estimated
-from slacktide.optimizer.costs.operators import SparkCosts
+from slacktide.optimizer.estimation.estimating import Estimated
+from slacktide.optimizer.estimation.known import Statistics
+from slacktide.optimizer.estimation.operators import SparkCosts
 from slacktide.optimizer.expand import METHODS, Expanded, Problem, Switches, expand
 from slacktide.optimizer.pricing import space_of
-from slacktide.optimizer.statistics.known import Statistics
 from tests.harness.planner.tpch_views import PATTERNS, QUERIES, problem, statistics
 
 SWITCHES = {

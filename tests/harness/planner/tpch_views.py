@@ -11,14 +11,14 @@ from pathlib import Path
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
-from slacktide.optimizer.expand import Problem
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.statistics.known import (
+from slacktide.optimizer.estimation.known import (
     ChangeStatistics,
     ColumnStatistics,
     Statistics,
     TableStatistics,
 )
+from slacktide.optimizer.expand import Problem
+from slacktide.optimizer.maintainability import Maintainability
 
 FOLDER = Path(__file__).parent / "tpch"
 QUERIES = tuple(f"q{number}" for number in range(1, 23))

@@ -10,13 +10,13 @@ from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
 from slacktide.common.tree import of_type
 from slacktide.optimizer.applications import maintenance
-from slacktide.optimizer.costs.estimating import Estimated
-from slacktide.optimizer.costs.operators import SparkCosts
 from slacktide.optimizer.derivation import maintain
+from slacktide.optimizer.estimation.estimating import Estimated
+from slacktide.optimizer.estimation.known import ChangeStatistics, Statistics, TableStatistics
+from slacktide.optimizer.estimation.operators import SparkCosts
 from slacktide.optimizer.expand import Problem, expand
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.rounds import Rounds, worth_keeping
-from slacktide.optimizer.statistics.known import ChangeStatistics, Statistics, TableStatistics
 from slacktide.program import operator as o
 from slacktide.program.reference.operators import Bag, run_program
 from slacktide.program.reference.relations import evaluate

@@ -13,22 +13,22 @@ from slacktide.optimizer.choice.choosing import Choice, choose
 from slacktide.optimizer.choice.objective import LastFirst
 from slacktide.optimizer.choice.plan import Run
 from slacktide.optimizer.choice.space import PlanSpace
-from slacktide.optimizer.costs.coefficients import Coefficients
-from slacktide.optimizer.costs.estimating import Estimated
-from slacktide.optimizer.costs.operators import SparkCosts
-from slacktide.optimizer.costs.vector import NOTHING, CostVector
 from slacktide.optimizer.emission import emit
-from slacktide.optimizer.expand import Expanded, Problem, expand
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt
-from slacktide.optimizer.pricing import space_of
-from slacktide.optimizer.statistics.known import (
+from slacktide.optimizer.estimation.coefficients import Coefficients
+from slacktide.optimizer.estimation.estimating import Estimated
+from slacktide.optimizer.estimation.known import (
     ChangeStatistics,
     ColumnStatistics,
     Statistics,
     TableStatistics,
 )
-from slacktide.optimizer.statistics.sizes import Size
+from slacktide.optimizer.estimation.operators import SparkCosts
+from slacktide.optimizer.estimation.sizes import Size
+from slacktide.optimizer.estimation.vector import NOTHING, CostVector
+from slacktide.optimizer.expand import Expanded, Problem, expand
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt
+from slacktide.optimizer.pricing import space_of
 from slacktide.program import operator as o
 from slacktide.program.reference.operators import run_program
 from slacktide.program.reference.relations import evaluate

@@ -10,17 +10,17 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import relations, sources
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.memo.versions import Tables
-from slacktide.optimizer.statistics.known import (
+from slacktide.optimizer.estimation.known import (
     DEFAULT_ROWS,
     ChangeStatistics,
     ColumnStatistics,
     Statistics,
     TableStatistics,
 )
-from slacktide.optimizer.statistics.origins import origin
-from slacktide.optimizer.statistics.sizes import Sizes
+from slacktide.optimizer.estimation.origins import origin
+from slacktide.optimizer.estimation.sizes import Sizes
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.memo.versions import Tables
 from tests.harness.plans import Case, cases
 
 pytestmark = pytest.mark.unit

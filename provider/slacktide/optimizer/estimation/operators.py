@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from slacktide.algebra import relation as r
-from slacktide.optimizer.costs.coefficients import Coefficients
-from slacktide.optimizer.costs.vector import NOTHING, CostVector
+from slacktide.optimizer.estimation.coefficients import Coefficients
+from slacktide.optimizer.estimation.sizes import Size
+from slacktide.optimizer.estimation.vector import NOTHING, CostVector
 from slacktide.optimizer.memo.hole import ChangesBetween, SnapshotAt
-from slacktide.optimizer.statistics.sizes import Size
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from slacktide.algebra import scalar as s
-from slacktide.optimizer.statistics.known import ColumnStatistics
+from slacktide.optimizer.estimation.known import ColumnStatistics
 
 Columns = Callable[[int], ColumnStatistics]
 EQUAL: Final = 0.1

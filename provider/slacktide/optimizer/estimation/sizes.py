@@ -16,10 +16,10 @@ from slacktide.algebra.equalities import conjunction, take_apart
 from slacktide.algebra.relation import Columns, Rel
 from slacktide.algebra.tree import relations
 from slacktide.errors import InvariantError
+from slacktide.optimizer.estimation.known import DEFAULT_WIDTH, ColumnStatistics, Statistics
+from slacktide.optimizer.estimation.origins import origin
+from slacktide.optimizer.estimation.selectivity import Share, share_of
 from slacktide.optimizer.memo.versions import Tables, Version
-from slacktide.optimizer.statistics.known import DEFAULT_WIDTH, ColumnStatistics, Statistics
-from slacktide.optimizer.statistics.origins import origin
-from slacktide.optimizer.statistics.selectivity import Share, share_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from slacktide.optimizer.costs.operators import SparkCosts
-from slacktide.optimizer.costs.vector import CostVector
+from slacktide.optimizer.estimation.known import DEFAULT_WIDTH, Statistics
+from slacktide.optimizer.estimation.operators import SparkCosts
+from slacktide.optimizer.estimation.sizes import Size, Sizes
+from slacktide.optimizer.estimation.vector import CostVector
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap, ValDelta, ValSnap
-from slacktide.optimizer.statistics.known import DEFAULT_WIDTH, Statistics
-from slacktide.optimizer.statistics.sizes import Size, Sizes
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, operator_inputs
 

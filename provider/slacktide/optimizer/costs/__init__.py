@@ -1,1 +1,0 @@
-"""What programs cost on Spark: a vector per operator, predicted from sizes and coefficients."""
