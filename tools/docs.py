@@ -10,6 +10,7 @@ from typing import Any
 
 from slacktide.cli.bench_table import HEADS, Cell, grouped, rows, sums
 from slacktide.common.reasons import SENTENCES
+from slacktide.optimizer.expand import all_rules
 from slacktide.optimizer.rules import RULES
 from tools.bootstrap import ROOT
 
@@ -38,7 +39,7 @@ def reasons_page() -> str:
 
 
 def rules_page() -> str:
-    """Draw the table of delta rules."""
+    """Draw the tables of delta rules and of the rules of the plan space."""
     lines = [
         "# Delta rules",
         "",
@@ -49,7 +50,7 @@ def rules_page() -> str:
         "Tempura is Z. Wang and others, *Tempura: A General Cost-Based Optimizer Framework for Incremental Data",
         "Processing*, PVLDB 14(1), 2020. ADR 0004 is [here](adr/0004-a-delta-for-every-operator.md).",
         "",
-        "*This page is written by `python -m tools.docs` from `slacktide.optimizer.rules`.*",
+        "*This page is written by `python -m tools.docs` from `slacktide.optimizer.rules` and `slacktide.optimizer.methods`.*",
         "",
         "| rule | operator | identity | source |",
         "|---|---|---|---|",
@@ -57,6 +58,17 @@ def rules_page() -> str:
     lines += [
         f"| `{rule.name}` | {rule.node.tag} | {rule.identity} | {rule.source} |" for rule in RULES
     ]
+    lines += [
+        "",
+        "## Rules of the plan space",
+        "",
+        "What the planner of [ADR 0008](adr/0008-a-memo-over-instants.md) knows of relations at several versions: v",
+        "and w are versions, S a state of partial aggregates, QP and QN the parts of Q that never loses rows and that may.",
+        "",
+        "| rule | identity | source |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{rule.name}` | {rule.identity} | {rule.source} |" for rule in all_rules()]
     return "\n".join(lines) + "\n"
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from slacktide.optimizer.expand import all_rules
 from slacktide.workloads import tpch
 from tests.harness.faults import KINDS
 
@@ -78,3 +79,31 @@ def test_all_queries_of_tpcds_held_at_full_length() -> None:
         if text != "q41":  # it reads one table alone, of which each batch changes a third
             assert "full" not in {view["method"] for view in seen}, text
         assert 2 * sum(view["changed"] for view in seen) >= len(seen), text
+
+
+def test_all_alternatives_of_random_views_gave_the_same_rows() -> None:
+    campaign = found("planner")
+    assert campaign["views"] >= 1000
+    assert campaign["expressions"] >= 100_000
+    assert campaign["different"] == []
+    assert campaign["unknown"] == 0
+    assert campaign["dearer"] == []
+    assert set(campaign["rules"]) == {rule.name for rule in all_rules()}
+
+
+def test_all_tpch_views_are_planned_in_time() -> None:
+    campaign = found("planning")
+    plans = [plan["as it is"] for plan in campaign["planned"].values()]
+    times = sorted(plan["explored"] + plan["chosen"] for plan in plans)
+    assert set(campaign["planned"]) == set(campaign["costs"]) == {f"q{n}" for n in range(1, 23)}
+    assert campaign["instants"] >= 3
+    assert all(plan["is_whole"] for plan in plans)
+    assert times[len(times) // 2] <= 1
+    assert times[-1] <= 14
+
+
+def test_a_mixture_is_never_dearer_than_a_single_method() -> None:
+    cells = [cell for cells in found("planning")["costs"].values() for cell in cells.values()]
+    assert len(cells) == 88
+    for cell in cells:
+        assert cell["mixed"] <= min(cost for name, cost in cell.items() if name != "mixed")

@@ -20,4 +20,5 @@ def test_named_tests_are_there(path: str, test: str) -> None:
 
 def test_the_rows_are_all_there() -> None:
     rows = re.findall(r"^\| (\d+) \|", PAGE, re.MULTILINE)
-    assert rows == [*map(str, range(1, 11)), *map(str, range(5, 11))]
+    planner = [11, 12, *range(14, 31)]
+    assert rows == [*map(str, range(1, 11)), *map(str, planner), *map(str, range(5, 11))]

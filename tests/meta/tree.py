@@ -59,11 +59,17 @@ def is_public(kind: type[Node]) -> bool:
     A dataclass with slots is made twice; the first one lives on, unused, until it is collected.
     """
     module = sys.modules[kind.__module__]
-    return module.__name__.startswith("slacktide.") and getattr(module, kind.__name__, None) is kind
+    return (
+        not module.__name__.startswith("slacktide.optimizer.")
+        and getattr(module, kind.__name__, None) is kind
+    )
 
 
 def node_classes() -> list[type[Node]]:
-    """Every class of node of the product, subclasses of subclasses included."""
+    """Every class of node that plans and programs are made of, subclasses of subclasses included.
+
+    What the planner makes of them for itself is never stored and never run.
+    """
     for module in data_modules():
         importlib.import_module(module)
     found: list[type[Node]] = []

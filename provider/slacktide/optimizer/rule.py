@@ -151,6 +151,7 @@ class DeltaRule(Generic[R]):
         at: gives the relation at a moment, at least the rows that are asked for; None where that is
             as by another rule of its class.
         where: whether it applies to a relation; of several of a class the first that does is taken.
+        alternatives: other ways to the change, for a planner that compares costs.
     """
 
     name: str
@@ -160,6 +161,7 @@ class DeltaRule(Generic[R]):
     delta: Callable[[R, Context], Operator | None]
     at: Callable[[R, Moment, Context, Near | None], Operator] | None
     where: Callable[[R, Context], bool] = _always
+    alternatives: tuple[Callable[[R, Context], Operator | None], ...] = ()
 
 
 def add(terms: Terms, columns: r.Columns) -> Operator | None:

@@ -104,6 +104,16 @@ def _met(rel: r.Join, context: Context) -> Terms:
     return terms
 
 
+def _delta_without_states(rel: r.Join, context: Context) -> Operator | None:
+    """The change of a semi or anti join from the rows of its sides alone."""
+    met = _met(rel, context)
+    if rel.kind == "semi":
+        return add(met, rel.columns)
+    left = context.delta(rel.left)
+    lost: Terms = [o.Negate(term) for term in met]
+    return add(lost if left is None else [left, *lost], rel.columns)
+
+
 def _keys_of(change: Operator, pairs: Sequence[tuple[s.Scalar, s.Scalar]]) -> Near:
     """A bag that has the keys of a change: the small one that they stem from, or the change."""
     near = bounded_by(change, pairs)
@@ -139,4 +149,5 @@ RETEST_TOUCHED_ROWS = DeltaRule(
     delta=_delta,
     at=_at,
     where=lambda rel, _: rel.kind in {"semi", "anti"},
+    alternatives=(_delta_without_states,),
 )

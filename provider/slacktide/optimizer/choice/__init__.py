@@ -1,0 +1,1 @@
+"""The choice: one alternative and one instant for each operator, and the states that join the instants."""

@@ -1,0 +1,1 @@
+"""The incremental methods: families of rules over the memo (tempura.md §2)."""

@@ -1,0 +1,58 @@
+"""Asking the delta rules on behalf of the memo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+from slacktide.algebra import relation as r
+from slacktide.optimizer.memo.context import Between
+from slacktide.optimizer.memo.memo import Memo
+from slacktide.optimizer.memo.shapes import Shapes
+from slacktide.optimizer.memo.versions import Version
+from slacktide.optimizer.rule import Context, DeltaRule
+from slacktide.optimizer.rules import RULES
+from slacktide.program import operator as o
+from slacktide.program.operator import Operator
+
+Change = Callable[[Any, Context], Operator | None]
+
+
+def rows_at(memo: Memo, shapes: Shapes, rel: r.Rel, version: Version) -> Operator:
+    """All rows of an operator at a version, from those of its inputs."""
+    asked = Between(memo, shapes, rel, version, version)
+    context = cast("Context", asked)
+    at = next((rule.at for rule in _rules(rel, context) if rule.at), None)
+    if at is None:
+        return o.Evaluate(rel, ())
+    return asked.placed(at(rel, "after", context, None))
+
+
+def changes_of(
+    memo: Memo, shapes: Shapes, rel: r.Rel, start: Version, end: Version
+) -> Iterator[Operator]:
+    """The change of an operator between two versions, in every form that a delta rule gives."""
+    context = cast("Context", Between(memo, shapes, rel, start, end))
+    rule = next(_rules(rel, context), None)
+    if rule is not None:
+        for change in (rule.delta, *rule.alternatives):
+            yield change_by(change, memo, shapes, rel, start, end)
+
+
+def change_by(
+    change: Change, memo: Memo, shapes: Shapes, rel: r.Rel, start: Version, end: Version
+) -> Operator:
+    """The change of an operator between two versions by one way to it."""
+    context = Between(memo, shapes, rel, start, end)
+    found = change(rel, cast("Context", context))
+    return nothing(rel.columns) if found is None else context.placed(found)
+
+
+def nothing(columns: r.Columns) -> Operator:
+    """No rows."""
+    return o.Evaluate(r.Values(columns, ()), ())
+
+
+def _rules(rel: r.Rel, context: Context) -> Iterator[DeltaRule[Any]]:
+    """The delta rules that apply to an operator, the one that is taken first."""
+    return (rule for rule in RULES if rule.node is type(rel) and rule.where(rel, context))

@@ -1,0 +1,102 @@
+"""Inner joins of several relations, taken apart: what is joined, and the conditions between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
+from slacktide.algebra.equalities import conjunction, conjuncts
+from slacktide.algebra.relation import Rel
+from slacktide.algebra.tree import references
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """An inner join of relations.
+
+    Attributes:
+        members: that are joined, from left to right.
+        conditions: all of which must be true.
+    """
+
+    members: tuple[Rel, ...]
+    conditions: tuple[s.Scalar, ...]
+
+    def within(self, places: Iterable[int]) -> tuple[s.Scalar, ...]:
+        """The conditions that speak of some members alone."""
+        ids = self.columns(places)
+        return tuple(condition for condition in self.conditions if references(condition) <= ids)
+
+    def columns(self, places: Iterable[int]) -> frozenset[int]:
+        """Ids of the columns of some members."""
+        return frozenset(column.id for place in places for column in self.members[place].columns)
+
+    def components(self, left_out: int) -> tuple[tuple[int, ...], ...]:
+        """The places of the other members, those together that conditions between them connect."""
+        found: list[tuple[int, ...]] = []
+        others = [place for place in range(len(self.members)) if place != left_out]
+        conditions = self.within(others)
+        for place in others:
+            own = self.columns([place])
+            met = [
+                part
+                for part in found
+                if any(
+                    references(c) & own and references(c) & self.columns(part) for c in conditions
+                )
+            ]
+            joined = tuple(sorted({place, *(other for part in met for other in part)}))
+            found = [*(part for part in found if part not in met), joined]
+        return tuple(sorted(found))
+
+    def joined(self, places: Sequence[int], wanted: frozenset[int]) -> Rel:
+        """Some members joined, with those of their columns that are wanted."""
+        found: Rel = self.members[places[0]]
+        own = conjunction(self.within(places[:1]))
+        if own is not None:
+            found = r.Filter(found, own)
+        done = set(self.within(places[:1]))
+        for count in range(2, len(places) + 1):
+            fresh = [c for c in self.within(places[:count]) if c not in done]
+            done.update(fresh)
+            member = self.members[places[count - 1]]
+            found = r.Join(found, member, "inner", conjunction(fresh))
+        kept = tuple(column for column in found.columns if column.id in wanted)
+        if kept == found.columns or not kept:
+            return found
+        return r.Project(found, tuple(map(s.identity, kept)))
+
+
+def cluster_of(root: Rel) -> Cluster:
+    """Take a relation apart as far as it is inner joins, below filters and columns left out."""
+    members: list[Rel] = []
+    conditions: list[s.Scalar] = []
+    stack: list[Rel] = [root]
+    while stack:
+        rel = stack.pop()
+        match rel:
+            case r.Join() if rel.kind == "inner":
+                conditions += conjuncts(rel.condition)
+                stack += [rel.right, rel.left]
+            case r.Filter() if _is_above_join(rel):
+                conditions += conjuncts(rel.predicate)
+                stack.append(rel.child)
+            case r.Project() if _is_above_join(rel) and _is_narrowing(rel):
+                stack.append(rel.child)
+            case _:
+                members.append(rel)
+    return Cluster(tuple(members), tuple(conditions))
+
+
+def _is_above_join(rel: Rel) -> bool:
+    while isinstance(rel, r.Filter | r.Project):
+        rel = rel.child
+    return isinstance(rel, r.Join) and rel.kind == "inner"
+
+
+def _is_narrowing(rel: r.Project) -> bool:
+    """Whether a projection leaves columns out and does nothing else."""
+    there = {column.id: s.identity(column) for column in rel.child.columns}
+    return all(there.get(output.column.id) == output for output in rel.outputs)

@@ -1,0 +1,1 @@
+"""Plan spaces of small views, with the rows of every group."""

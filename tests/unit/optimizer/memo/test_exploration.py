@@ -1,0 +1,214 @@
+"""Rules fire where something they look for is new, in order of importance, within a budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import pytest
+
+from slacktide.algebra import relation as r
+from slacktide.algebra.tree import sources
+from slacktide.errors import InvariantError
+from slacktide.optimizer.expand import Problem, Switches, expand
+from slacktide.optimizer.memo.exploration import Exploration
+from slacktide.optimizer.memo.memo import Memo
+from slacktide.optimizer.memo.pattern import Binding, Form, Has, Leads, Reads
+from slacktide.optimizer.memo.rule import MemoRule
+from slacktide.optimizer.memo.trait import SetSnap, Tie, Trait
+from slacktide.optimizer.memo.versions import Tables, Version
+from slacktide.program import operator as o
+from tests.harness.planner.summary import PROBLEM, SUMMARY
+from tests.unit.optimizer.views import JOINED, ORDERS, SUMMED, equal
+
+pytestmark = pytest.mark.unit
+FILTERED = r.Filter(ORDERS, equal(1, 2))
+TWICE = r.Filter(FILTERED, equal(1, 2))
+
+
+def noted(name: str, log: list[str], *pattern: object, **more: object) -> MemoRule:
+    return MemoRule(name, "X = X", "a test", pattern, lambda _f, _m: log.append(name), **more)  # type: ignore[arg-type]
+
+
+def explored(root: r.Rel, *rules: MemoRule, asked: Trait | None = None, **more: object):
+    memo = Memo(Tables(sources(root)))
+    if asked is not None:
+        memo.ask(memo.tvr(root), asked, root.columns)
+    memo.tvr(root)
+    exploration = Exploration(memo, rules, **more)  # type: ignore[arg-type]
+    exploration.run()
+    return memo, exploration.trace
+
+
+def test_a_new_fact_is_matched_by_the_rules_that_look_for_its_class_alone() -> None:
+    log: list[str] = []
+    rules = [
+        noted("joins", log, Form("q", "rel", r.Join)),
+        noted("limits", log, Form("q", "rel", r.Limit)),
+        noted("all", log, Form("q", "rel", r.Relation)),
+        noted("snaps", log, Has("q", "snap", SetSnap)),
+    ]
+    _, trace = explored(JOINED, *rules)
+    assert trace.matched == {"joins": 1, "all": 3}
+    assert sorted(log) == ["all", "all", "all", "joins"]
+
+
+def test_a_match_fires_once() -> None:
+    log: list[str] = []
+    pattern = (Form("q", "rel", r.Filter), Reads("q", "rel", "x"), Form("x", "low", r.Filter))
+    _, trace = explored(TWICE, noted("nested", log, *pattern))
+    assert log == ["nested"]
+    assert trace.fired == {"nested": 1}
+
+
+def test_an_edge_is_found_from_below_too() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Mark(Tie):
+        """A tie to itself."""
+
+    log: list[str] = []
+
+    def mark(found: Binding, memo: Memo) -> None:
+        memo.tie(found["q"], Mark(), found["q"])
+
+    rules = [
+        MemoRule("mark", "R = R", "a test", (Form("q", "rel", r.Scan),), mark),
+        noted(
+            "above",
+            log,
+            Form("q", "rel", r.Filter),
+            Reads("q", "rel", "x"),
+            Leads("x", "tie", Mark, "y"),
+        ),
+    ]
+    explored(FILTERED, *rules)
+    assert log == ["above"]
+
+
+def test_what_is_important_fires_first_and_a_boost_changes_that() -> None:
+    def order(**boosts: int) -> list[str]:
+        log: list[str] = []
+        form = Form("q", "rel", r.Scan)
+        rules = [noted("one", log, form, importance=5), noted("two", log, form, importance=6)]
+        explored(ORDERS, *rules, boosts=boosts)
+        return log
+
+    assert order() == ["two", "one"]
+    assert order(one=2) == ["one", "two"]
+
+
+def test_a_condition_is_asked_when_the_rule_fires() -> None:
+    log: list[str] = []
+    late = noted(
+        "late",
+        log,
+        Form("q", "rel", r.Scan),
+        importance=1,
+        skip=lambda _found, memo: len(memo.tvrs()) > 1,
+    )
+
+    def grow(_found: Binding, memo: Memo) -> None:
+        memo.tvr(FILTERED)
+
+    _, trace = explored(
+        ORDERS, late, MemoRule("grow", "R = R", "a test", (Form("q", "rel", r.Scan),), grow)
+    )
+    assert log == []
+    assert trace.skipped == {"late": 1}
+
+
+def test_the_search_ends_with_what_it_found_when_its_budget_is_spent() -> None:
+    whole = expand(PROBLEM)
+    assert whole.trace.is_whole
+    cut = expand(PROBLEM, switches=Switches(most_fired=12))
+    assert not cut.trace.is_whole
+    assert cut.trace.fired.total() == 12
+    cut.memo.check()
+    assert cut.memo.groups.size() < whole.memo.groups.size()
+
+
+def test_a_rule_looks_for_something() -> None:
+    with pytest.raises(InvariantError, match="nothing"):
+        noted("idle", [])
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted(Trait):
+    """A user's trait: the rows of a version in an order."""
+
+    version: Version
+
+    def versions(self) -> tuple[Version, ...]:
+        return (self.version,)
+
+    def mapped(self, change) -> Self:
+        return type(self)(change(self.version))
+
+
+def test_users_add_rules_and_traits() -> None:
+    """A user's rule gives snapshots a trait of its own, and an alternative by way of it."""
+
+    def sort(found: Binding, memo: Memo) -> None:
+        columns = memo.relation(found["q"]).columns
+        rows = memo.ask(found["q"], found["snap"], columns)
+        memo.fill(
+            found["q"], Sorted(found["snap"].version), o.Consolidate(o.Negate(o.Negate(rows)))
+        )
+
+    rule = MemoRule(
+        "sort_rows", "τ(X) = X", "a user", (Has("q", "snap", SetSnap),), sort, importance=7
+    )
+    problem = Problem(SUMMARY, PROBLEM.tables, 4)
+    found = expand(problem, extra=(rule,))
+    found.memo.check()
+    assert found.trace.fired["sort_rows"] > 0
+    for group in found.answers:
+        (version,) = {t.version for _, t in found.memo.linked(group) if isinstance(t, SetSnap)}
+        tvr = found.memo.tvr(SUMMARY)
+        assert Sorted(version) in found.memo.links(tvr)
+
+
+def test_users_say_that_relations_are_equal() -> None:
+    """A traditional rewrite: two equal filters are one; all that was asked of either is one group."""
+
+    def drop(found: Binding, memo: Memo) -> None:
+        if found["rel"].predicate == found["low"].predicate:
+            memo.equate(found["q"], found["low"])
+
+    rule = MemoRule(
+        "drop_repeated_filter",
+        "σp(σp(X)) = σp(X)",
+        "a user",
+        (Form("q", "rel", r.Filter), Reads("q", "rel", "x"), Form("x", "low", r.Filter)),
+        drop,
+    )
+    plain = expand(Problem(TWICE, ("orders",), 3))
+    found = expand(Problem(TWICE, ("orders",), 3), extra=(rule,))
+    found.memo.check()
+    assert found.memo.tvr(TWICE) == found.memo.tvr(FILTERED)
+    assert found.memo.groups.size() < plain.memo.groups.size()
+
+
+def test_pruning_subtracts_only_where_there_is_no_other_way() -> None:
+    problem = Problem(SUMMED, ("lines", "orders"), 2)
+    pruned, whole = expand(problem), expand(problem, switches=Switches(is_pruned=False))
+    assert pruned.trace.fired["subtract_snapshots"] == 0
+    assert pruned.trace.skipped["subtract_snapshots"] > 0
+    assert whole.trace.fired["subtract_snapshots"] > 0
+    assert whole.memo.groups.size() > pruned.memo.groups.size()
+
+
+def test_guided_exploration_merges_no_changes() -> None:
+    problem = Problem(SUMMARY, PROBLEM.tables, 4)
+    switches = Switches(is_translated=False, is_guided=False)
+    guided, free = expand(problem), expand(problem, switches=switches)
+    assert "merge_changes" not in guided.trace.fired
+    assert free.trace.fired["merge_changes"] > 0
+    assert free.memo.groups.size() > guided.memo.groups.size()
+
+
+def test_columns_of_views_are_not_made_again() -> None:
+    found = expand(Problem(JOINED, ("lines", "orders"), 2))
+    known = {c.id for c in JOINED.columns}
+    states = [h for h in map(found.memo.groups.hole, found.memo.groups) if h.is_state]
+    assert all(known.isdisjoint(c.id for c in hole.columns) for hole in states)

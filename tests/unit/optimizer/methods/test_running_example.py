@@ -1,0 +1,73 @@
+"""Tempura's running example: costs, states and flips of tempura.md A.1 and A.2."""
+
+from __future__ import annotations
+
+import pytest
+
+from slacktide.optimizer.choice.choosing import Choice
+from slacktide.optimizer.expand import METHODS
+from slacktide.optimizer.memo.trait import SetSnap
+from tests.harness.memory import as_bag, same_bag
+from tests.harness.planner.groups import Filled
+from tests.harness.planner.summary import (
+    BATCHES,
+    ONE_MORE_RETURN,
+    RETURNS,
+    SALES,
+    SUMMARY,
+    TABLES,
+    planned,
+)
+
+pytestmark = pytest.mark.unit
+IM1 = frozenset({"derive"})
+IM2 = frozenset({"hold"})
+BOTH = IM1 | IM2 | {"recompute"}
+
+
+def cost(choice: Choice) -> float:
+    """The weighted cost; keys are in fifths, as the first weight is."""
+    return choice.key[0] / 5
+
+
+def test_im_1_alone() -> None:
+    assert cost(planned(IM1)[0]) == 11.8
+
+
+def test_im_2_alone() -> None:
+    assert cost(planned(IM2)[0]) == 12.2
+
+
+def test_one_more_return_makes_im_2_the_better_one() -> None:
+    assert cost(planned(IM1, ONE_MORE_RETURN)[0]) == 14.8
+    assert cost(planned(IM2, ONE_MORE_RETURN)[0]) == 13.2
+
+
+def test_the_choice_between_the_two_flips() -> None:
+    assert cost(planned(BOTH)[0]) == 11.8
+    assert cost(planned(BOTH, ONE_MORE_RETURN)[0]) == 13.2
+
+
+def test_full_recomputation_is_the_dearest() -> None:
+    """Join and aggregate over all rows at the second instant."""
+    assert cost(planned(frozenset())[0]) == (7 + 3) + 7
+
+
+@pytest.mark.parametrize("batches", [BATCHES, ONE_MORE_RETURN], ids=["base", "one more return"])
+def test_all_methods_are_at_most_as_dear_as_any(batches) -> None:
+    every = cost(planned(METHODS, batches)[0])
+    assert every <= cost(planned(IM1, batches)[0])
+    assert every <= cost(planned(IM2, batches)[0])
+    assert every <= (11.8 if batches is BATCHES else 13.2)
+
+
+def test_answers_of_the_two_instants() -> None:
+    """A.2, and the same rows by every alternative of both groups."""
+    _, expanded = planned(METHODS)
+    filled = Filled(expanded, TABLES, (SALES, RETURNS), BATCHES)
+    expected = ([("c1", 280), ("c2", 150)], [("c1", 265), ("c2", 500)])
+    for group, rows in zip(expanded.answers, expected, strict=True):
+        assert same_bag(filled.rows[group], as_bag(rows))
+        assert len(expanded.memo.groups.expressions(group)) > 1
+        assert any(isinstance(trait, SetSnap) for _, trait in expanded.memo.linked(group))
+    assert expanded.memo.relation(expanded.memo.tvr(SUMMARY)) == SUMMARY

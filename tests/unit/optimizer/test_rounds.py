@@ -1,0 +1,132 @@
+"""Rounds of maintenance: ten in a row from states that grow, each equal to batch."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from slacktide.algebra.relation import Rel
+from slacktide.algebra.tree import sources
+from slacktide.common.tree import of_type
+from slacktide.optimizer.applications import maintenance
+from slacktide.optimizer.derivation import maintain
+from slacktide.optimizer.estimation.estimating import Estimated
+from slacktide.optimizer.estimation.known import ChangeStatistics, Statistics, TableStatistics
+from slacktide.optimizer.estimation.operators import SparkCosts
+from slacktide.optimizer.expand import Problem, expand
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.rounds import Rounds, worth_keeping
+from slacktide.program import operator as o
+from slacktide.program.reference.operators import Bag, run_program
+from slacktide.program.reference.relations import evaluate
+from tests.harness.histories import next_changes, shapes_of
+from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag
+from tests.harness.planner.keyed import history, random_tree
+from tests.harness.planner.summary import SUMMARY
+from tests.harness.plans import SourceShape
+from tests.unit.optimizer.methods.test_higher_order import CHAIN, STAR
+from tests.unit.optimizer.views import SUMMED
+
+pytestmark = pytest.mark.unit
+VIEW, ROUNDS = "v", 10
+
+
+def statistics(names: tuple[str, ...], share: float, rows: float = 5_000_000) -> Statistics:
+    """Large tables of which a share changes in each round."""
+    return Statistics(
+        dict.fromkeys(names, TableStatistics(rows)),
+        {(name, 2): ChangeStatistics(rows * share, rows * share) for name in names},
+    )
+
+
+def rounds(relation: Rel, share: float, **declared: object) -> Rounds:
+    names = sources(relation)
+    expanded = expand(Problem(relation, names, 2, **declared))  # type: ignore[arg-type]
+    estimated = Estimated(expanded.memo, statistics(names, share), SparkCosts())
+    planned = maintenance(expanded, estimated.price, estimated.carrying)
+    return Rounds(
+        VIEW,
+        expanded,
+        worth_keeping(expanded, planned),
+        price=estimated.price,
+        carrying=estimated.carrying,
+        conf={},
+    )
+
+
+def played(
+    relation: Rel, shapes: tuple[SourceShape, ...], batches: list[dict[str, Bag]], planned: Rounds
+) -> None:
+    """The first round makes all anew, the others go on; each answer is compared."""
+    world = MemoryWorld({shape.name: MemorySource(shape.names) for shape in shapes})
+    for number, batch in enumerate(batches):
+        world.start = world.versions()
+        for name, source in world.sources.items():
+            source.arrivals.append(list(batch.get(name, [])))
+        world.end = world.versions()
+        program = (planned.onward() if number else planned.anew()).program
+        world.accept(run_program(program, world))
+        expected = as_bag(evaluate(relation, world.tables()))
+        assert same_bag(world.answers[VIEW], expected), f"round {number}"
+
+
+def batches(shapes: tuple[SourceShape, ...], source: random.Random) -> list[dict[str, Bag]]:
+    present: dict[str, list] = {shape.name: [] for shape in shapes}
+    return [
+        {shape.name: next_changes(source, shape, present[shape.name]) for shape in shapes}
+        for _ in range(ROUNDS)
+    ]
+
+
+VIEWS = {"summary": SUMMARY, "chain": CHAIN, "star": STAR}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("share", [0.0001, 0.01])
+def test_ten_rounds_without_recomputation(name: str, share: float) -> None:
+    relation = VIEWS[name]
+    shapes = shapes_of(relation)
+    planned = rounds(relation, share)
+    played(relation, shapes, batches(shapes, random.Random(7)), planned)  # noqa: S311
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_ten_rounds_of_trees_of_outer_joins(seed: int) -> None:
+    source = random.Random(seed)  # noqa: S311
+    relation, shapes = random_tree(source, source.randint(2, 3))
+    keys = {shape.name: ("k",) for shape in shapes}
+    planned = rounds(relation, source.choice((0.0001, 0.01)), keys=keys)
+    played(relation, shapes, history(source, shapes, ROUNDS), planned)
+
+
+def test_a_state_grows_by_segments() -> None:
+    program = rounds(SUMMED, 0.0001).onward().program
+    saves = [step for step in program.steps if isinstance(step, o.Save)]
+    assert saves
+    assert not any(save.is_base for save in saves)
+    (publish,) = [step for step in program.steps if isinstance(step, o.Publish)]
+    assert not publish.is_base
+
+
+def test_a_large_change_makes_all_anew_and_a_small_one_goes_on() -> None:
+    small, large = rounds(SUMMED, 0.0001), rounds(SUMMED, 3.0)
+    assert not small.best().is_anew
+    assert 10 * small.best().key[0] < small.anew().key[0]
+    assert large.best().is_anew
+    assert not any(True for _ in of_type(large.best().program, o.ReadChanges))
+
+
+@pytest.mark.parametrize("share", [0.0001, 0.01, 0.1, 1.0])
+def test_a_round_is_never_dearer_than_making_all_anew(share: float) -> None:
+    planned = rounds(SUMMED, share)
+    assert planned.best().key == min(planned.onward().key, planned.anew().key)
+
+
+def test_states_have_the_ids_of_the_engine() -> None:
+    """What the planner of today keeps for an aggregate is what a round extends."""
+    analysis = Maintainability(SUMMED)
+    today = maintain(VIEW, analysis, frozenset(sources(SUMMED))).program
+    known = {step.chain for step in today.steps if isinstance(step, o.Save)}
+    program = rounds(analysis.root, 0.0001).onward().program
+    assert known & {step.chain for step in program.steps if isinstance(step, o.Save)}
