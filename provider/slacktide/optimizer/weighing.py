@@ -1,0 +1,163 @@
+"""Which way a maintained view is computed in a run: by increments, with its states anew, or as text.
+
+The way that is expected to be cheapest is taken, as soon as runs have shown what the ways cost. Before
+that, and where a view is too small for measurements to mean anything, a change is taken in by increments
+up to a share of the sources.
+
+* **Never dearer than full.** By the very prices that are stored with the plan.
+* **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together. Once
+  full runs have cost so much that another mistake would add no more than `REGRET` of it, its run is not
+  believed any longer. So all mistakes of a view together add `REGRET` to what full runs cost, and one.
+* **Full leaves states behind.** The author's text is cheaper than building states, and makes increments
+  impossible until they are built. They are built again when what increments would have saved since
+  reaches what building costs over the text: no more than twice of what was best in hindsight (ski rental:
+  A. Karlin and others, *Competitive Snoopy Caching*, Algorithmica 3, 1988).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any, Final
+
+from slacktide.common.reasons import Reason
+from slacktide.optimizer.costs import Evidence, Prediction, Vector
+from slacktide.optimizer.costs.evidence import PastRun, Way
+
+LARGEST_SHARE: Final = 0.1
+"""The share of the sources that is taken in by increments while nobody knows what they cost."""
+LEAST_ROWS: Final = 250_000
+"""Rows of a view's sources below which what a run takes says more of the machine than of the way."""
+REGRET: Final = 0.1
+"""What finding out whether increments are cheap again may cost, as a share of what full runs cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The ways of one view in one run: the digest and the work of each program."""
+
+    incremental: tuple[str, Vector]
+    rebuild: tuple[str, Vector]
+    text: tuple[str, Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The way that is taken.
+
+    Attributes:
+        way: the one.
+        reason: why it is not incremental; None where it is.
+        predictions: what each way is expected to cost.
+    """
+
+    way: Way
+    reason: Reason | None
+    predictions: tuple[Prediction, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that plans and reports store: the figures of the way, and all prices."""
+        taken = next(one for one in self.predictions if one.way == self.way)
+        return {**taken.to_dict(), "alternatives": [_priced(one) for one in self.predictions]}
+
+
+def _priced(prediction: Prediction) -> dict[str, Any]:
+    return {
+        "way": prediction.way,
+        "price": round(prediction.price, 3),
+        "basis": prediction.basis,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a choice goes by.
+
+    Attributes:
+        ways: all three.
+        evidence: of the view's past runs.
+        share: pending change over the size of the sources.
+        rows: of the sources; None where they are not known.
+        missing: a state that is not there for the incremental way, or an empty text.
+    """
+
+    ways: Ways
+    evidence: Evidence
+    share: float
+    rows: int | None
+    missing: str = ""
+
+    def taken(self, way: Way, reason: Reason | None = None) -> Weighed:
+        """The choice of a way, with what all of them are expected to cost."""
+        return Weighed(way, reason, tuple(self.predictions()))
+
+    def predictions(self) -> Iterator[Prediction]:
+        """What each way is expected to cost."""
+        incremental, evidence = self.believed()
+        yield incremental
+        yield evidence.predict("rebuild", *self.ways.rebuild)
+        yield evidence.predict("text", *self.ways.text)
+
+    def believed(self) -> tuple[Prediction, Evidence]:
+        """The incremental way by the newest run that has not expired, and what is believed in all."""
+        evidence = self.evidence
+        full = min(self._predict("rebuild").price, self._predict("text").price)
+        while True:
+            found = evidence.predict("incremental", *self.ways.incremental)
+            past = evidence.newest(found.program)
+            if past is None:
+                return found, evidence
+            loss = found.price - full
+            if loss <= 0 or loss > REGRET * self.evidence.spent_since(past.run):
+                return found, evidence
+            evidence = evidence.without(past.run)
+
+    def _predict(self, way: Way) -> Prediction:
+        return self.evidence.predict(way, *getattr(self.ways, way))
+
+
+def weigh(case: Case) -> Weighed:
+    """Choose the way of a view that has an answer, and of which a source has changed."""
+    incremental, rebuild, text = case.predictions()
+    if incremental.basis != "observed" or case.rows is None or case.rows < LEAST_ROWS:
+        return _by_share(case)
+    full = min(rebuild, text, key=lambda one: one.price)
+    if incremental.price > full.price:
+        return case.taken(full.way, _cheaper(incremental, full))
+    if not case.missing:
+        return case.taken("incremental")
+    missed = _missed(case, text.price - incremental.price)
+    if full is text and missed < rebuild.price - text.price:
+        return case.taken("text", _not_yet(missed, rebuild, text))
+    return case.taken("rebuild", Reason("STATE_MISSING", case.missing))
+
+
+def _by_share(case: Case) -> Weighed:
+    if case.missing:
+        return case.taken("rebuild", Reason("STATE_MISSING", case.missing))
+    if case.share > LARGEST_SHARE:
+        return case.taken("rebuild", Reason("CHANGE_TOO_LARGE", f"{case.share:.0%}"))
+    return case.taken("incremental")
+
+
+def _missed(case: Case, now: float) -> float:
+    """What increments would have saved in each run since the states were left, this one included."""
+    left = list(takewhile(lambda past: past.way == "text", reversed(case.evidence.runs)))
+    return now + sum(_saving(past, case.evidence) for past in left)
+
+
+def _saving(past: PastRun, evidence: Evidence) -> float:
+    expected = past.prices.get("incremental")
+    return 0.0 if expected is None else max(past.price(evidence.coefficients) - expected, 0.0)
+
+
+def _cheaper(incremental: Prediction, full: Prediction) -> Reason:
+    return Reason(
+        "CHEAPER_FULL", f"{full.price:.2f} s of CPU against {incremental.price:.2f} s by increments"
+    )
+
+
+def _not_yet(missed: float, rebuild: Prediction, text: Prediction) -> Reason:
+    more = rebuild.price - text.price
+    return Reason("STATES_LEFT", f"{missed:.2f} s missed, {more:.2f} s to build them")
