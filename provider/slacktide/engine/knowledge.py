@@ -153,14 +153,14 @@ def _samples(world: World) -> Iterator[Sample]:
     """The work of views in past runs and what it took, the newest first."""
     for _, run in sorted(world.runs.items(), reverse=True):
         for view in run.report.get("views", {}).values():
-            actual = view["actual"]
+            actual = view.get("actual", {})
             if actual.get("jobs"):
                 yield Sample(Vector.of_report(actual), float(actual["cpu_seconds"]))
 
 
 def _is_told(report: Mapping[str, Json], view: str) -> bool:
     told: Mapping[str, Any] = report.get("views", {}).get(view, {})
-    return bool(told.get("predicted", {}).get("program") and told["actual"].get("jobs"))
+    return bool(told.get("predicted", {}).get("program") and told.get("actual", {}).get("jobs"))
 
 
 def _past(run: int, told: Mapping[str, Any]) -> PastRun:

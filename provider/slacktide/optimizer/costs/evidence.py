@@ -1,8 +1,10 @@
 """What past runs of a view teach about its next one.
 
-A program that has run before costs what it cost then, times what the model says of then and now: its
-error in the size of things, the weight of a query's expressions and the machine all cancel out. A program
-that has not run costs what the model says, times the weight that the view's other programs have shown.
+A program that has run before costs what it cost then, times what the model says of now over what it says
+of then: its error in the size of things, the weight of a query's expressions and the machine all cancel
+out. So they do between the author's text and building states, of which one stands for the other. An
+incremental program that has not run costs what the model says, times the weight that the view's other
+programs have shown.
 """
 
 from __future__ import annotations
@@ -101,15 +103,21 @@ class Evidence:
 
     def predict(self, way: Way, program: str, work: Vector) -> Prediction:
         """Predict what a program costs whose work the model knows."""
-        past, rates = self.newest(program), self.coefficients
-        modelled = rates.in_tasks(work)
+        rates, past = self.coefficients, self.newest(program)
+        basis: Basis = "modelled" if past is None else "observed"
+        past = past or self._alike(way)
+        in_tasks, outside = rates.in_tasks(work), rates.outside(work)
         if past is None:
-            weight = self.weight()
-            outside = rates.outside(work)
-            return Prediction(way, program, work, modelled * weight, outside, "modelled")
-        then = rates.in_tasks(past.expected)
-        in_tasks = past.in_tasks * modelled / then if then > 0 else past.in_tasks
-        return Prediction(way, program, work, in_tasks, rates.outside(past.measured), "observed")
+            return Prediction(way, program, work, in_tasks * self.weight(), outside, basis)
+        in_tasks *= _ratio(past.in_tasks, rates.in_tasks(past.expected))
+        outside *= _ratio(rates.outside(past.measured), rates.outside(past.expected))
+        return Prediction(way, program, work, in_tasks, outside, basis)
+
+    def _alike(self, way: Way) -> PastRun | None:
+        """The newest run that read all rows as well: text and rebuilding compute the same from them."""
+        if way == "incremental":
+            return None
+        return next((past for past in reversed(self.runs) if past.way != "incremental"), None)
 
     def weight(self) -> float:
         """How much dearer the view's programs are than the model thinks; halfway to 1 on a log scale.
@@ -129,3 +137,7 @@ class Evidence:
             for past in self.runs
             if past.run > run and past.way != "incremental"
         )
+
+
+def _ratio(measured: float, expected: float) -> float:
+    return measured / expected if expected > 0 else 1.0
