@@ -74,6 +74,12 @@ def plan_first(
     return plan_view(name, view, _situation(Knowledge(world), None, view, {}, ends, policy))
 
 
+def plan_next(world: World, name: str) -> ViewPlan:
+    """Plan the next run of one view, as if it ran alone."""
+    record = world.views[name]
+    return plan_views(Knowledge(world), [record], _ends(world, [record]))[0]
+
+
 def plan_views(
     known: Knowledge, records: Sequence[ViewRecord], ends: Mapping[str, int]
 ) -> list[ViewPlan]:

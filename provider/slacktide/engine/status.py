@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.engine.definitions import known
+from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.reports import History, Report, ViewReport
 from slacktide.engine.sources import wide_ddl
 from slacktide.optimizer.api import verdict
@@ -39,6 +40,8 @@ class Status:
         state_bytes: bytes of all states.
         mirror_bytes: bytes of all mirrors.
         answer_bytes: bytes of all answers.
+        costs: how well the cost model tells of the newest runs: how many these are, the median of the
+            relative error, and the 90th percentile of the factor; see `slacktide.optimizer.costs.Fit`.
     """
 
     root: str
@@ -49,6 +52,7 @@ class Status:
     state_bytes: int
     mirror_bytes: int
     answer_bytes: int
+    costs: Mapping[str, float | None]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that is printed."""
@@ -61,6 +65,7 @@ class Status:
             "state_bytes": self.state_bytes,
             "mirror_bytes": self.mirror_bytes,
             "answer_bytes": self.answer_bytes,
+            "costs": dict(self.costs),
         }
 
 
@@ -122,6 +127,7 @@ def make_status(
         state_bytes=_bytes(world, "states/"),
         mirror_bytes=_bytes(world, "sources/"),
         answer_bytes=_bytes(world, "views/"),
+        costs=Knowledge(world).fitted.errors(),
     )
 
 

@@ -102,13 +102,15 @@ class Case:
     def believed(self) -> tuple[Prediction, Evidence]:
         """The incremental way by the newest run that has not expired, and what is believed in all."""
         evidence = self.evidence
-        full = min(self._predict("rebuild").price, self._predict("text").price)
+        rebuild, text = self._predict("rebuild").price, self._predict("text").price
+        full = min(rebuild, text)
+        building = max(rebuild - text, 0.0) if self.missing else 0.0
         while True:
             found = evidence.predict("incremental", *self.ways.incremental)
             past = evidence.newest(found.program)
             if past is None:
                 return found, evidence
-            loss = found.price - full
+            loss = found.price + building - full
             if loss <= 0 or loss > REGRET * self.evidence.spent_since(past.run):
                 return found, evidence
             evidence = evidence.without(past.run)

@@ -53,6 +53,14 @@ class Fit:
     median_error: float | None
     tail_factor: float | None
 
+    def errors(self) -> dict[str, float | None]:
+        """Give the figures without the coefficients, as they are printed."""
+        return {
+            "runs": self.samples,
+            "median_error": None if self.median_error is None else round(self.median_error, 3),
+            "tail_factor": None if self.tail_factor is None else round(self.tail_factor, 3),
+        }
+
 
 def fit(samples: Sequence[Sample], before: Coefficients, *, strength: float = STRENGTH) -> Fit:
     """Fit the coefficients of tasks; those of what is paid outside of them stay as they are."""
