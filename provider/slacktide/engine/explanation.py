@@ -25,7 +25,11 @@ _WAYS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _BASES: Final[Mapping[str, str]] = MappingProxyType(
-    {"observed": "as it took before", "modelled": "by the model"}
+    {
+        "observed": "as it took before",
+        "modelled": "by the model",
+        "doubted": "by the model, to be found out",
+    }
 )
 
 

@@ -1,13 +1,14 @@
 """Which way a maintained view is computed in a run: by increments, with its states anew, or as text.
 
-The way that is expected to be cheapest is taken, as soon as runs have shown what the ways cost. Before
-that, and where a view is too small for measurements to mean anything, a change is taken in by increments
-up to a share of the sources.
+The way that is expected to be cheapest is taken, as soon as a run has shown what the view's query weighs.
+Before that, and where a view is too small for measurements to mean anything, a change is taken in by
+increments up to a share of the sources.
 
 * **Never dearer than full.** By the very prices that are stored with the plan.
-* **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together. Once
-  full runs have cost so much that another mistake would add no more than `REGRET` of it, its run is not
-  believed any longer. So all mistakes of a view together add `REGRET` to what full runs cost, and one.
+* **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together, and
+  the model may be wrong of one that has not run. Once full runs have cost so much that a mistake would add
+  no more than `REGRET` of it, neither is believed any longer. So all mistakes of a view together add
+  `REGRET` to what full runs cost, and one.
 * **Full leaves states behind.** The author's text is cheaper than building states, and makes increments
   impossible until they are built. They are built again when what increments would have saved since
   reaches what building costs over the text: no more than twice of what was best in hindsight (ski rental:
@@ -16,8 +17,7 @@ up to a share of the sources.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Final
 
@@ -90,39 +90,41 @@ class Case:
 
     def taken(self, way: Way, reason: Reason | None = None) -> Weighed:
         """The choice of a way, with what all of them are expected to cost."""
-        return Weighed(way, reason, tuple(self.predictions()))
+        return Weighed(way, reason, self.predictions())
 
-    def predictions(self) -> Iterator[Prediction]:
-        """What each way is expected to cost."""
-        incremental, evidence = self.believed()
-        yield incremental
-        yield evidence.predict("rebuild", *self.ways.rebuild)
-        yield evidence.predict("text", *self.ways.text)
+    def predictions(self) -> tuple[Prediction, Prediction, Prediction]:
+        """What each way is expected to cost: by increments, with states anew, and as text."""
+        rebuild = self._full("rebuild", self.evidence)
+        text = self._full("text", self.evidence)
+        return self._believed(rebuild.price, text.price), rebuild, text
 
-    def believed(self) -> tuple[Prediction, Evidence]:
-        """The incremental way by the newest run that has not expired, and what is believed in all."""
-        evidence = self.evidence
-        rebuild, text = self._predict("rebuild").price, self._predict("text").price
-        full = min(rebuild, text)
+    def _believed(self, rebuild: float, text: float) -> Prediction:
+        """The incremental way, by the newest run that has not expired."""
         building = max(rebuild - text, 0.0) if self.missing else 0.0
+        evidence = self.evidence
         while True:
             found = evidence.predict("incremental", *self.ways.incremental)
             past = evidence.newest(found.program)
+            loss = found.price + building - min(rebuild, text)
+            since = evidence.oldest if past is None else past.run
+            if loss <= 0 or loss > REGRET * self.evidence.spent_since(since):
+                return found
             if past is None:
-                return found, evidence
-            loss = found.price + building - full
-            if loss <= 0 or loss > REGRET * self.evidence.spent_since(past.run):
-                return found, evidence
+                return replace(found, basis="doubted")
             evidence = evidence.without(past.run)
 
-    def _predict(self, way: Way) -> Prediction:
-        return self.evidence.predict(way, *getattr(self.ways, way))
+    def _full(self, way: Way, evidence: Evidence) -> Prediction:
+        own, other = self.ways.rebuild, self.ways.text
+        if way == "text":
+            own, other = other, own
+        return evidence.predict(way, *own, like=other)
 
 
 def weigh(case: Case) -> Weighed:
     """Choose the way of a view that has an answer, and of which a source has changed."""
     incremental, rebuild, text = case.predictions()
-    if incremental.basis != "observed" or case.rows is None or case.rows < LEAST_ROWS:
+    is_known = bool(case.evidence.runs) and incremental.basis != "doubted"
+    if not is_known or case.rows is None or case.rows < LEAST_ROWS:
         return _by_share(case)
     full = min(rebuild, text, key=lambda one: one.price)
     if incremental.price > full.price:

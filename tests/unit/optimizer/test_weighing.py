@@ -49,13 +49,10 @@ def price(found: Weighed, way: str) -> float:
         (0.01, "states/x", "rebuild", "STATE_MISSING"),
     ],
 )
-@pytest.mark.parametrize(
-    "runs", [(), (past(1, "rebuild", 5.0),), (past(1, "text", 0.1),)], ids=["none", "one", "other"]
-)
-def test_while_no_run_has_shown_what_increments_cost_the_share_decides(
-    runs: tuple[PastRun, ...], share: float, missing: str, way: str, reason: str
+def test_while_no_run_has_shown_anything_the_share_decides(
+    share: float, missing: str, way: str, reason: str
 ) -> None:
-    found = weigh(case(*runs, share=share, missing=missing))
+    found = weigh(case(share=share, missing=missing))
     assert (found.way, code(found)) == (way, reason)
 
 
@@ -88,8 +85,25 @@ def test_what_is_known_to_be_dearer_than_full_is_never_taken(
     if found.way == "incremental":
         taken = next(one for one in found.predictions if one.way == "incremental")
         full = min(price(found, "rebuild"), price(found, "text"))
-        assert taken.basis == "modelled" or taken.price <= full
+        assert taken.basis == "doubted" or taken.price <= full or not history
     assert not (missing and found.way == "incremental")
+
+
+def test_a_program_that_has_not_run_goes_by_the_model() -> None:
+    """It is tried when full runs have cost so much that a mistake does not matter."""
+    dear = WORK.times(20)
+    built = past(1, "rebuild", 5.0)
+    assert weigh(case(built)).way == "incremental"
+    many = replace(case(built), ways=replace(WAYS, incremental=("incremental", dear)))
+    assert code(weigh(many)) == "CHEAPER_FULL"
+    runs = [built, *(past(number, "text", 5.0) for number in range(2, 40))]
+    tried = weigh(replace(many, evidence=Evidence(runs)))
+    assert (tried.way, tried.predictions[0].basis) == ("incremental", "doubted")
+
+
+def test_the_text_costs_what_building_cost_less_the_states() -> None:
+    found = weigh(case(past(1, "rebuild", 8.0)))
+    assert price(found, "text") == pytest.approx(6.0)
 
 
 def test_after_one_bad_run_the_next_is_full() -> None:

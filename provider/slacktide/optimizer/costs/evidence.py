@@ -1,7 +1,7 @@
 """What past runs of a view teach about its next one.
 
-A program that has run before costs what it cost then, times what the model says of now over what it says
-of then: its error in the size of things, the weight of a query's expressions and the machine all cancel
+A program that has run before costs what it cost then, times what the model says of now over what it said
+then: its error in the size of things, the weight of a query's expressions and the machine all cancel
 out. So they do between the author's text and building states, of which one stands for the other. An
 incremental program that has not run costs what the model says, times the weight that the view's other
 programs have shown.
@@ -20,7 +20,7 @@ from slacktide.optimizer.costs.fitting import FLOOR
 from slacktide.optimizer.costs.vector import Vector
 
 Way = Literal["incremental", "rebuild", "text"]
-Basis = Literal["observed", "modelled"]
+Basis = Literal["observed", "modelled", "doubted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class Prediction:
         work: by the model.
         in_tasks: seconds of CPU of tasks.
         outside: seconds of CPU outside of them.
-        basis: whether the very program has run before.
+        basis: ``observed`` where the very program has run before, ``modelled`` where it has not, and
+            ``doubted`` where what was believed of it has expired.
     """
 
     way: Way
@@ -101,23 +102,30 @@ class Evidence:
         """The same without one run."""
         return replace(self, runs=[past for past in self.runs if past.run != run])
 
-    def predict(self, way: Way, program: str, work: Vector) -> Prediction:
-        """Predict what a program costs whose work the model knows."""
-        rates, past = self.coefficients, self.newest(program)
-        basis: Basis = "modelled" if past is None else "observed"
-        past = past or self._alike(way)
-        in_tasks, outside = rates.in_tasks(work), rates.outside(work)
-        if past is None:
-            return Prediction(way, program, work, in_tasks * self.weight(), outside, basis)
-        in_tasks *= _ratio(past.in_tasks, rates.in_tasks(past.expected))
-        outside *= _ratio(rates.outside(past.measured), rates.outside(past.expected))
-        return Prediction(way, program, work, in_tasks, outside, basis)
+    def predict(
+        self, way: Way, program: str, work: Vector, like: tuple[str, Vector] | None = None
+    ) -> Prediction:
+        """Predict what a program costs whose work the model knows.
 
-    def _alike(self, way: Way) -> PastRun | None:
-        """The newest run that read all rows as well: text and rebuilding compute the same from them."""
-        if way == "incremental":
-            return None
-        return next((past for past in reversed(self.runs) if past.way != "incremental"), None)
+        Args:
+            way: what the program does.
+            program: its digest.
+            work: by the model, as of now.
+            like: digest and work of a program that computes the same in another way; it stands for this
+                one as long as this one has not run.
+        """
+        rates, past = self.coefficients, self.newest(program)
+        in_tasks, outside = rates.in_tasks(work), rates.outside(work)
+        if past is not None:
+            growth = _growth(past, work, rates)
+            outside = rates.outside(past.measured)
+            return Prediction(way, program, work, past.in_tasks * growth, outside, "observed")
+        if like is not None and self.newest(like[0]) is not None:
+            other = self.predict(way, *like)
+            in_tasks *= _ratio(other.in_tasks, rates.in_tasks(like[1]))
+            outside *= _ratio(other.outside, rates.outside(like[1]))
+            return Prediction(way, program, work, in_tasks, outside, "modelled")
+        return Prediction(way, program, work, in_tasks * self.weight(), outside, "modelled")
 
     def weight(self) -> float:
         """How much dearer the view's programs are than the model thinks; halfway to 1 on a log scale.
@@ -130,6 +138,11 @@ class Evidence:
         expected = sum(self.coefficients.in_tasks(past.expected) for past in newest)
         return sqrt(max(measured, FLOOR) / max(expected, FLOOR)) if newest else 1.0
 
+    @property
+    def oldest(self) -> int:
+        """The number of the first run that is known."""
+        return min((past.run for past in self.runs), default=0)
+
     def spent_since(self, run: int) -> float:
         """What runs that were not incremental have cost after one."""
         return sum(
@@ -137,6 +150,16 @@ class Evidence:
             for past in self.runs
             if past.run > run and past.way != "incremental"
         )
+
+
+def _growth(past: PastRun, work: Vector, rates: Coefficients) -> float:
+    """By how much more there is to do than then.
+
+    A full run reads all rows, and nothing that is learned of its parts since makes it cheaper.
+    """
+    if past.way == "incremental":
+        return _ratio(rates.in_tasks(work), rates.in_tasks(past.expected))
+    return _ratio(work.rows_read, past.expected.rows_read)
 
 
 def _ratio(measured: float, expected: float) -> float:
