@@ -60,8 +60,18 @@ class Sizes:
                 if operator.digest not in self._done:
                     rule = _RULES[type(operator)]
                     self._done[operator.digest] = rule(operator, self._below, self)
-            if not isinstance(step, o.Publish):
-                self._saved[step.chain] = self._done[step.child.digest]
+            self._note(step)
+
+    def _note(self, step: o.Step) -> None:
+        """Keep what a step writes; a base has as many rows as the one that it takes the place of."""
+        chain = f"views/{step.view}" if isinstance(step, o.Publish) else step.chain
+        found = self._done[step.child.digest]
+        counted = self.statistics.stored.get(chain)
+        is_base = isinstance(step, o.Save | o.Publish) and step.is_base
+        if is_base and counted is not None:
+            found = replace(found, rows=Figure(counted.rows, "observed"))
+            self._done[step.child.digest] = found
+        self._saved[chain] = found
 
     def of(self, operator: Operator) -> Size:
         """The estimate of an operator of the program."""
