@@ -54,9 +54,11 @@ class Vector:
     def of_report(cls, figures: Mapping[str, Any]) -> Vector:
         """Read what a report measured, or what a prediction stored; what it does not say is none."""
         known = {name: float(figures.get(name) or 0) for name in KINDS}
-        if "plans" not in figures:
-            known["plans"] = float(figures.get("writes") or 0)
+        for name, measured in _MEASURED.items():
+            if name not in figures:
+                known[name] = float(figures.get(measured) or 0)
         return cls(**known)
 
 
+_MEASURED = {"files": "files_read", "plans": "writes"}
 KINDS = tuple(field.name for field in fields(Vector))

@@ -103,5 +103,5 @@ def test_a_vector_reads_back_in_whole_numbers(amounts: list[float]) -> None:
 
 
 def test_a_report_says_what_was_measured() -> None:
-    found = Vector.of_report({"rows_read": 5, "jobs": 3, "writes": 2, "cpu_seconds": 1.5})
-    assert found == replace(Vector(), rows_read=5.0, jobs=3.0, plans=2.0)
+    found = Vector.of_report({"rows_read": 5, "jobs": 3, "writes": 2, "files_read": 4})
+    assert found == replace(Vector(), rows_read=5.0, files=4.0, jobs=3.0, plans=2.0)
