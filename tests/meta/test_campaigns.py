@@ -78,3 +78,13 @@ def test_all_queries_of_tpcds_held_at_full_length() -> None:
         if text != "q41":  # it reads one table alone, of which each batch changes a third
             assert "full" not in {view["method"] for view in seen}, text
         assert 2 * sum(view["changed"] for view in seen) >= len(seen), text
+
+
+def test_the_cost_model_is_held_to_what_adr_9_says() -> None:
+    errors, choices = (found("cost_model")[part] for part in ("errors", "choices"))
+    assert errors["measured work, fitted to the other views"]["median"] <= 1.35
+    assert errors["the same, weighed by the first build"]["tail"] <= 2
+    scattered, clustered = (choices[nature] for nature in ("scattered", "clustered"))
+    assert scattered["right"] >= 0.9 * scattered["views"]
+    assert scattered["seconds"]["chosen"] <= 1.15 * scattered["seconds"]["best"]
+    assert clustered["seconds"]["chosen"] <= 1.05 * clustered["seconds"]["always incremental"]
