@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from obstore.store import MemoryStore
+
 from slacktide import store as s
 from slacktide.algebra.view import ReadView
-from slacktide.common.tree import of_type
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.plan import ViewPlan
@@ -26,11 +27,19 @@ class Priced:
         root: an empty directory.
         view: the view as read.
         rows: of each source to begin with.
+        on_disk: whether the log is written there, for other programs to read; else in memory.
     """
 
-    def __init__(self, root: Path, view: ReadView, rows: dict[str, int]) -> None:
+    def __init__(
+        self, root: Path, view: ReadView, rows: dict[str, int], *, on_disk: bool = False
+    ) -> None:
         clock = TickingClock()
-        self.ws = Workspace.create(str(root / "workspace"), clock=clock)
+        memory = s.ObjectStore(MemoryStore(), s.parse_address("s3://b/ws"))
+        address = str(root / "workspace")
+        objects = None if on_disk else memory
+        self.ws = Workspace(
+            s.Store.create(address, settings={}, clock=clock, objects=objects), clock
+        )
         self._files = 0
         for name, count in rows.items():
             folder = root / name
@@ -60,7 +69,12 @@ class Priced:
         run = self.world().next_run
         actual = {"cpu_seconds": cost(view), "jobs": jobs, "writes": 1, "rows_read": 1}
         told = ViewReport(
-            view.method, tuple(map(str, view.reasons)), view.predicted, actual, versions=view.end
+            view.method,
+            tuple(map(str, view.reasons)),
+            view.predicted,
+            actual,
+            versions=view.end,
+            rows=self._rows(view),
         )
         report = Report(run, plan.plan_id, plan.versions, "", "", {VIEW: told}).to_dict()
         self.commit(
@@ -70,11 +84,16 @@ class Priced:
         )
         return dict(report["views"][VIEW])
 
+    def _rows(self, view: ViewPlan) -> int:
+        sources = self.world().sources
+        return sum(sources[name].rows_at(version) or 0 for name, version in view.end.items())
+
     def _written(self, view: ViewPlan, run: int) -> list[s.Update]:
         """What a run writes to states and answer: a row for each change, or a thousand of all."""
         written: list[s.Update] = []
         assert view.program is not None
-        for step in of_type(view.program, (o.Save, o.Publish)):
+        for step in view.program.steps:
+            assert isinstance(step, o.Save | o.Publish)
             chain = step.chain if isinstance(step, o.Save) else f"views/{VIEW}"
             piece = s.Segment(run, (), 1000 if step.is_base else 10, 1000, view.end)
             written.append(

@@ -61,17 +61,17 @@ class Knowledge:
         """The prices that hold now."""
         return self.fitted.coefficients
 
-    def evidence(self, record: ViewRecord | None) -> Evidence:
-        """The past runs of a view under its present text."""
+    def evidence(self, record: ViewRecord | None, rows: int | None) -> Evidence:
+        """The past runs of a view under its present text, and the rows of its sources now."""
         if record is None or record.since is None:
-            return Evidence((), self.coefficients)
+            return Evidence((), self.coefficients, rows)
         since = record.since
         past = [
             _past(number, run.report["views"][record.name])
             for number, run in sorted(self.world.runs.items())
             if number >= since and _is_told(run.report, record.name)
         ]
-        return Evidence(past, self.coefficients)
+        return Evidence(past, self.coefficients, rows)
 
     def rows(self, view: ReadView, end: Mapping[str, int]) -> int | None:
         """The rows of all sources of a view; None where those of one are not known."""
@@ -173,4 +173,5 @@ def _past(run: int, told: Mapping[str, Any]) -> PastRun:
         measured=Vector.of_report(actual),
         in_tasks=float(actual["cpu_seconds"]),
         prices={one["way"]: one["price"] for one in predicted["alternatives"]},
+        rows=told.get("rows"),
     )

@@ -112,9 +112,8 @@ def _situation(
         kept=kept,
         facts=facts_at(world, start, end),
         broken="" if record is None else record.doubted,
-        rows=known.rows(view, end),
         statistics=known.statistics(view, since, end),
-        evidence=known.evidence(record),
+        evidence=known.evidence(record, known.rows(view, end)),
     )
 
 

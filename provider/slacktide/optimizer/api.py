@@ -47,7 +47,6 @@ class Situation:
             `kept_versions`.
         facts: the references that hold at `start`, and are checked to hold at `end` by the run.
         broken: a reference that the answer went by and that was found not to hold, or an empty text.
-        rows: of the view's sources at the end; None where they are not known.
         statistics: what is known of sources and of what is stored.
         evidence: the view's past runs.
     """
@@ -63,7 +62,6 @@ class Situation:
     kept: Versions = field(default_factory=dict)
     facts: frozenset[ForeignKey] = frozenset()
     broken: str = ""
-    rows: int | None = None
     statistics: Statistics = field(default_factory=Statistics)
     evidence: Evidence = field(default_factory=Evidence)
 
@@ -245,7 +243,6 @@ def _weighed(
         Ways(**{way: _work(program, view, situation) for way, program in programs.items()}),
         situation.evidence,
         situation.share,
-        situation.rows,
         missing,
     )
     if situation.policy == "incremental":

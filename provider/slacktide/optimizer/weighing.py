@@ -78,14 +78,12 @@ class Case:
         ways: all three.
         evidence: of the view's past runs.
         share: pending change over the size of the sources.
-        rows: of the sources; None where they are not known.
         missing: a state that is not there for the incremental way, or an empty text.
     """
 
     ways: Ways
     evidence: Evidence
     share: float
-    rows: int | None
     missing: str = ""
 
     def taken(self, way: Way, reason: Reason | None = None) -> Weighed:
@@ -99,15 +97,16 @@ class Case:
         return self._believed(rebuild.price, text.price), rebuild, text
 
     def _believed(self, rebuild: float, text: float) -> Prediction:
-        """The incremental way, by the newest run that has not expired."""
+        """The incremental way by its newest run; once that has expired, by an older one that is cheap."""
         building = max(rebuild - text, 0.0) if self.missing else 0.0
-        evidence = self.evidence
+        evidence, has_expired = self.evidence, False
         while True:
             found = evidence.predict("incremental", *self.ways.incremental)
             past = evidence.newest(found.program)
             loss = found.price + building - min(rebuild, text)
             since = evidence.oldest if past is None else past.run
-            if loss <= 0 or loss > REGRET * self.evidence.spent_since(since):
+            has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
+            if loss <= 0 or not has_expired:
                 return found
             if past is None:
                 return replace(found, basis="doubted")
@@ -124,7 +123,7 @@ def weigh(case: Case) -> Weighed:
     """Choose the way of a view that has an answer, and of which a source has changed."""
     incremental, rebuild, text = case.predictions()
     is_known = bool(case.evidence.runs) and incremental.basis != "doubted"
-    if not is_known or case.rows is None or case.rows < LEAST_ROWS:
+    if not is_known or (case.evidence.rows or 0) < LEAST_ROWS:
         return _by_share(case)
     full = min(rebuild, text, key=lambda one: one.price)
     if incremental.price > full.price:

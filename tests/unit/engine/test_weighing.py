@@ -150,8 +150,9 @@ def test_explain_tells_what_each_way_is_expected_to_cost(priced: Priced) -> None
 
 
 def test_history_sets_what_was_expected_beside_what_it_took(
-    priced: Priced, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    priced = Priced(tmp_path, view(SUMMED), BIG, on_disk=True)
     from slacktide.cli.main import run_command
 
     priced.run(costs(0.5))

@@ -30,7 +30,11 @@ def past(run: int, way: str, seconds: float, **prices: float) -> PastRun:
 
 
 def case(*runs: PastRun, share: float = 0.01, missing: str = "") -> Case:
-    return Case(WAYS, Evidence(runs), share, LEAST_ROWS, missing)
+    return Case(WAYS, Evidence(runs, rows=LEAST_ROWS), share, missing)
+
+
+def with_rows(given: Case, rows: int | None) -> Case:
+    return replace(given, evidence=replace(given.evidence, rows=rows))
 
 
 def code(found: Weighed) -> str:
@@ -59,8 +63,8 @@ def test_while_no_run_has_shown_anything_the_share_decides(
 def test_a_small_view_is_not_weighed() -> None:
     dear = case(past(1, "rebuild", 0.1), past(2, "incremental", 9.0))
     assert weigh(dear).way != "incremental"
-    assert weigh(replace(dear, rows=LEAST_ROWS - 1)).way == "incremental"
-    assert weigh(replace(dear, rows=None)).way == "incremental"
+    assert weigh(with_rows(dear, LEAST_ROWS - 1)).way == "incremental"
+    assert weigh(with_rows(dear, None)).way == "incremental"
 
 
 @given(COSTS, COSTS, COSTS)
@@ -97,7 +101,7 @@ def test_a_program_that_has_not_run_goes_by_the_model() -> None:
     many = replace(case(built), ways=replace(WAYS, incremental=("incremental", dear)))
     assert code(weigh(many)) == "CHEAPER_FULL"
     runs = [built, *(past(number, "text", 5.0) for number in range(2, 40))]
-    tried = weigh(replace(many, evidence=Evidence(runs)))
+    tried = weigh(replace(many, evidence=Evidence(runs, rows=LEAST_ROWS)))
     assert (tried.way, tried.predictions[0].basis) == ("incremental", "doubted")
 
 
@@ -140,6 +144,15 @@ def test_older_runs_that_were_cheap_are_believed_once_the_bad_one_has_expired() 
     assert price(found, "incremental") == pytest.approx(1.0)
 
 
+def test_what_a_newer_run_has_refuted_does_not_come_back() -> None:
+    """The newest run was nearly as cheap as full, and 500 s were another time."""
+    runs = [past(1, "rebuild", 5.0), past(2, "incremental", 500.0), past(3, "incremental", 6.0)]
+    runs += [past(n, "text", 5.0) for n in range(4, 7)]
+    found = weigh(case(*runs))
+    assert found.way == "incremental"
+    assert price(found, "incremental") <= 5.0, "by the model, not by what was refuted"
+
+
 def test_states_are_built_again_when_that_pays() -> None:
     """Building costs 3 s more than the text, and increments would save 1 s a run."""
     runs = [past(1, "incremental", 1.0), past(2, "rebuild", 5.0), past(3, "text", 2.0)]
@@ -176,3 +189,10 @@ def test_a_larger_change_is_expected_to_cost_more_in_proportion(
     evidence = Evidence([past(1, "incremental", seconds)])
     found = evidence.predict("incremental", "incremental", WORK.times(factor))
     assert found.price == pytest.approx(factor * seconds)
+
+
+def test_full_costs_more_as_the_sources_grow() -> None:
+    then = replace(past(1, "rebuild", 6.0), rows=LEAST_ROWS)
+    known = weigh(with_rows(case(then), 2 * LEAST_ROWS))
+    assert price(known, "rebuild") == pytest.approx(12.0)
+    assert price(known, "text") == pytest.approx(9.0)

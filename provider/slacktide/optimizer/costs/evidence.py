@@ -72,6 +72,7 @@ class PastRun:
         measured: the work that was counted.
         in_tasks: seconds of CPU that its tasks took.
         prices: what each way would have cost, as expected then.
+        rows: of the view's sources then; None where they were not known.
     """
 
     run: int
@@ -81,6 +82,7 @@ class PastRun:
     measured: Vector
     in_tasks: float
     prices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    rows: int | None = None
 
     def price(self, coefficients: Coefficients) -> float:
         """What the run cost: measured in tasks, and reckoned by what was counted outside of them."""
@@ -89,10 +91,17 @@ class PastRun:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The past runs of a view, oldest first, and the coefficients that hold now."""
+    """The past runs of a view, and what holds now.
+
+    Attributes:
+        runs: oldest first.
+        coefficients: the prices.
+        rows: of the view's sources; None where they are not known.
+    """
 
     runs: Sequence[PastRun] = ()
     coefficients: Coefficients = DEFAULTS
+    rows: int | None = None
 
     def newest(self, program: str) -> PastRun | None:
         """The newest run of a program."""
@@ -117,7 +126,7 @@ class Evidence:
         rates, past = self.coefficients, self.newest(program)
         in_tasks, outside = rates.in_tasks(work), rates.outside(work)
         if past is not None:
-            growth = _growth(past, work, rates)
+            growth = self._growth(past, work)
             outside = rates.outside(past.measured)
             return Prediction(way, program, work, past.in_tasks * growth, outside, "observed")
         if like is not None and self.newest(like[0]) is not None:
@@ -126,6 +135,16 @@ class Evidence:
             outside *= _ratio(other.outside, rates.outside(like[1]))
             return Prediction(way, program, work, in_tasks, outside, "modelled")
         return Prediction(way, program, work, in_tasks * self.weight(), outside, "modelled")
+
+    def _growth(self, past: PastRun, work: Vector) -> float:
+        """By how much more there is to do than then.
+
+        A full run reads all rows, and nothing that is learned of its parts since makes it cheaper.
+        """
+        if past.way == "incremental":
+            rates = self.coefficients
+            return _ratio(rates.in_tasks(work), rates.in_tasks(past.expected))
+        return _ratio(self.rows, past.rows) if self.rows and past.rows else 1.0
 
     def weight(self) -> float:
         """How much dearer the view's programs are than the model thinks; halfway to 1 on a log scale.
@@ -150,16 +169,6 @@ class Evidence:
             for past in self.runs
             if past.run > run and past.way != "incremental"
         )
-
-
-def _growth(past: PastRun, work: Vector, rates: Coefficients) -> float:
-    """By how much more there is to do than then.
-
-    A full run reads all rows, and nothing that is learned of its parts since makes it cheaper.
-    """
-    if past.way == "incremental":
-        return _ratio(rates.in_tasks(work), rates.in_tasks(past.expected))
-    return _ratio(work.rows_read, past.expected.rows_read)
 
 
 def _ratio(measured: float, expected: float) -> float:
