@@ -68,7 +68,7 @@ def performance_page() -> str:
         "",
         "All 22 TPC-H views in one workspace: what one refresh takes after an arrival, beside a batch run of each",
         "query over plain Parquet tables of the same rows, which writes its answer, too. Both run in one warm session,",
-        "in turns; every answer was compared and is equal. The references that TPC-H declares were checked once, by",
+        "in turns; every answer was compared and is equal. The foreign keys that TPC-H declares were checked once, by",
         "`verify --references`, after the first refresh. Figures are sums over the arrivals of a nature. *Of batch* is a",
         "ratio: below 1 the refresh is cheaper.",
         "",
@@ -97,7 +97,7 @@ def performance_page() -> str:
         "## First build and what is kept",
         "",
         (
-            f"The first refresh took {first['java_cpu_seconds']:.0f} s of Java CPU, and the check of keys and references "
+            f"The first refresh took {first['java_cpu_seconds']:.0f} s of Java CPU, and the check of keys and foreign keys "
             f"after it {found['references']['java_cpu_seconds']:.0f} s. Kept: states of "
             f"{found['state_bytes'] / 1e6:.1f} MB and mirrors of {found['mirror_bytes'] / 1e6:.1f} MB, beside plain tables of "
             f"{found['plain_bytes'] / 1e6:.1f} MB."

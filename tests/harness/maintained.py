@@ -10,7 +10,7 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.optimizer.api import Situation, kept_versions, plan_view
 from slacktide.optimizer.compaction import extended, merge_program
-from slacktide.optimizer.facts import ForeignKey
+from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Program
 from slacktide.program.reference.operators import (
@@ -33,14 +33,18 @@ class Maintained:
         case: the view and its sources.
         keep: how many of the oldest pieces of a chain are not compacted; the others of all chains
             are, in every run. None for no compaction.
-        facts: references that hold after every batch.
+        foreign_keys: those that hold after every batch.
     """
 
     def __init__(
-        self, case: Case, *, keep: int | None = None, facts: frozenset[ForeignKey] = frozenset()
+        self,
+        case: Case,
+        *,
+        keep: int | None = None,
+        foreign_keys: frozenset[ForeignKey] = frozenset(),
     ) -> None:
         self._keep = keep
-        self._facts = facts
+        self._foreign_keys = foreign_keys
         self.relation: Rel = case.relation
         self.read = ReadView(
             relation=case.relation, outputs=case.relation.columns, sources=sources(case.relation)
@@ -63,7 +67,14 @@ class Maintained:
         end = {name: now[name] for name in self.read.sources}
         kept = {} if self.versions else kept_versions(self.read, self.states, end)
         situation = Situation(
-            self.versions, end, share, self.states, policy, 1, kept=kept, facts=self._facts
+            self.versions,
+            end,
+            share,
+            self.states,
+            policy,
+            1,
+            kept=kept,
+            foreign_keys=self._foreign_keys,
         )
         plan = plan_view(VIEW, self.read, situation)
         return ViewPlan.from_dict(json.loads(json.dumps(plan.to_dict())))

@@ -1,4 +1,4 @@
-"""Sources that refer to each other by keys: histories that keep the references, and random joins.
+"""Sources that refer to each other by keys: histories that keep the foreign keys, and random joins.
 
 Keys are few, so that one of a batch goes, comes again as another row, is updated or moves, with the
 rows that refer to it and without.
@@ -13,7 +13,7 @@ from typing import Any
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjunction
-from slacktide.optimizer.facts import ForeignKey
+from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.program.reference.operators import Bag
 from tests.harness.plans import SourceShape
 from tests.harness.plans.scalars import call, whole
@@ -32,7 +32,7 @@ TABLES: dict[str, tuple[tuple[str, bool], ...]] = {
     "l": (("ok", True), ("a", True), ("b", True), ("w", True)),
 }
 IDENTIFIED = {"n": 1, "c": 1, "o": 1, "p": 2, "e": 1, "l": 0}
-FACTS = (
+FOREIGN_KEYS = (
     ForeignKey("c", ("nk",), "n", ("nk",)),
     ForeignKey("o", ("ck",), "c", ("ck",)),
     ForeignKey("e", ("boss",), "e", ("ek",)),
@@ -52,7 +52,7 @@ def places(table: str, names: tuple[str, ...]) -> list[int]:
 
 
 def next_batch(source: random.Random, present: Rows) -> dict[str, Bag]:
-    """Change the rows of all sources and give the change; references hold before and after."""
+    """Change the rows of all sources and give the change; foreign keys hold before and after."""
     if not present:
         present.update({name: [] for name in TABLES})
     before = {name: list(rows) for name, rows in present.items()}
@@ -88,28 +88,30 @@ def _value(source: random.Random, is_null: bool) -> int | None:
 
 
 def _mend(source: random.Random, present: Rows) -> None:
-    """Point what refers to nothing elsewhere, or take it away, until all references hold."""
+    """Point what refers to nothing elsewhere, or take it away, until all foreign keys hold."""
     while broken := _broken(present):
-        fact, row = broken
-        present[fact.source].remove(row)
-        there = present[fact.target]
+        foreign_key, row = broken
+        present[foreign_key.source].remove(row)
+        there = present[foreign_key.target]
         if there and source.random() < 0.6:
             values = list(row)
             chosen = source.choice(there)
-            ends = places(fact.target, fact.key)
-            for place, end in zip(places(fact.source, fact.columns), ends, strict=True):
+            ends = places(foreign_key.target, foreign_key.key)
+            for place, end in zip(
+                places(foreign_key.source, foreign_key.columns), ends, strict=True
+            ):
                 values[place] = chosen[end]
-            present[fact.source].append(tuple(values))
+            present[foreign_key.source].append(tuple(values))
 
 
 def _broken(present: Rows) -> tuple[ForeignKey, Row] | None:
-    for fact in FACTS:
-        ends = places(fact.target, fact.key)
-        keys = {tuple(row[end] for end in ends) for row in present[fact.target]}
-        for row in present[fact.source]:
-            key = tuple(row[place] for place in places(fact.source, fact.columns))
+    for foreign_key in FOREIGN_KEYS:
+        ends = places(foreign_key.target, foreign_key.key)
+        keys = {tuple(row[end] for end in ends) for row in present[foreign_key.target]}
+        for row in present[foreign_key.source]:
+            key = tuple(row[place] for place in places(foreign_key.source, foreign_key.columns))
             if None not in key and key not in keys:
-                return fact, row
+                return foreign_key, row
     return None
 
 
@@ -130,7 +132,7 @@ def _change(source: random.Random, table: str, before: list[Row], after: list[Ro
 
 
 class Joins:
-    """Makes random joins, most of them along references, under and over other nodes."""
+    """Makes random joins, most of them along foreign keys, under and over other nodes."""
 
     def __init__(self, source: random.Random) -> None:
         self._source = source

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from slacktide.algebra import scalar as s
-from slacktide.algebra.relation import Columns
+from slacktide.algebra.relation import Columns, Join
 from slacktide.algebra.tree import references
 from slacktide.algebra.types import BOOLEAN, is_comparable
 
@@ -99,3 +99,8 @@ def _side(used: frozenset[int], left: frozenset[int], right: frozenset[int]) -> 
     if used <= left:
         return "left"
     return "right" if used <= right else "both"
+
+
+def parts_of(rel: Join) -> Condition:
+    """The condition of a join, taken apart."""
+    return take_apart(rel.condition, rel.left.columns, rel.right.columns)

@@ -98,6 +98,17 @@ _WITHIN_GROUP = MappingProxyType(
 )
 
 
+def sort_key_sql(key: s.SortKey, value: str) -> str:
+    """Give the SQL text of a sort key.
+
+    Args:
+        key: says which way, and where NULL is.
+        value: the text of what is sorted by.
+    """
+    way = "ASC" if key.ascending else "DESC"
+    return f"{value} {way} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
+
+
 def aggregate_sql(
     call: s.AggregateCall, name: Namer = column_name, subquery: Subqueries = _no_subqueries
 ) -> str:
@@ -213,11 +224,8 @@ class _Writer:
         return [f"{self._scalar(o.value)} AS {column_name(o.column.id)}" for o in outputs]
 
     def _keys(self, keys: Sequence[s.SortKey]) -> str:
-        return ", ".join(
-            f"{_not_ordinal(self._scalar(key.value), key.value)}"
-            f" {'ASC' if key.ascending else 'DESC'} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
-            for key in keys
-        )
+        values = (_not_ordinal(self._scalar(key.value), key.value) for key in keys)
+        return ", ".join(map(sort_key_sql, keys, values))
 
     def _leaf(self, node: r.Scan | r.Values | r.Range) -> str:
         match node:

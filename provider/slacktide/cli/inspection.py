@@ -74,6 +74,10 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
         show_sources(found["sources"])
     else:
         say("no sources yet: slacktide source add --help")
+    for source in found["sources"].values():
+        for key in source["foreign_keys"]:
+            if key["state"] == "broken":
+                say(f"foreign key {key['name']} {key['broken']}: slacktide verify --references")
     if found["views"]:
         show_views(found["views"])
     else:
@@ -153,7 +157,7 @@ def verify(
         bool,
         typer.Option(
             "--references",
-            help="Check declared keys and references instead; refreshes then go by those that hold.",
+            help="Check declared keys and foreign keys instead; refreshes then go by those that hold.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -161,7 +165,7 @@ def verify(
     """Compare answers with batch runs over the same data, row by row."""
     workspace = opened(context)
     if references:
-        verify_references(workspace, views, as_json)
+        verify_foreign_keys(workspace, views, as_json)
         return
     with spark_session("verify") as spark, progress("running the queries in full"):
         verification = workspace.verify(spark, names(views))
@@ -176,18 +180,18 @@ def verify(
         raise typer.Exit(InvariantError.exit_code)
 
 
-def verify_references(workspace: Workspace, views: list[str] | None, as_json: bool) -> None:
-    """Check what sources declare, and print a line for each key and reference."""
+def verify_foreign_keys(workspace: Workspace, views: list[str] | None, as_json: bool) -> None:
+    """Check what sources declare, and print a line for each key and foreign key."""
     if views:
         raise InvalidSettingError(
             "--references is about sources, not about views", hint="leave the views out"
         )
-    with spark_session("verify") as spark, progress("checking keys and references"):
-        verification = workspace.verify_references(spark)
+    with spark_session("verify") as spark, progress("checking keys and foreign keys"):
+        verification = workspace.verify_foreign_keys(spark)
     if as_json:
         emit(verification.to_dict())
     elif not verification.checks:
-        say("no source declares a key or a reference")
+        say("no source declares a key or a foreign key")
     for check in () if as_json else verification.checks:
         say(check.line)
     if not as_json and verification.doubted:

@@ -44,7 +44,7 @@ class Setting:
         shares: rows that an arrival changes, as shares of the base.
         arrivals: pairs for each nature and share.
         views: names of TPC-H queries.
-        warming: pairs before these, which are not counted.
+        warming: pairs before these, which are neither counted nor compared.
     """
 
     scale: float
@@ -72,7 +72,7 @@ def measure(
         keep: takes what was found so far, after each pair.
 
     Returns:
-        The setting, the machine, what the first build and the check of references cost, what is kept,
+        The setting, the machine, what the first build and the check of foreign keys cost, what is kept,
         and for each cell the costs of both sides by view.
     """
     return _Bench(spark, folder, setting, tell).run(keep)
@@ -100,8 +100,8 @@ class _Bench:
             workspace.add_view(self._spark, name, text)
         self._tell("building all answers and states")
         first = self._refresh(workspace)
-        self._tell("checking keys and references")
-        references = self._references(workspace)
+        self._tell("checking keys and foreign keys")
+        references = self._foreign_keys(workspace)
         warming: list[Document] = []
         cells: list[Document] = []
         found = {
@@ -137,7 +137,10 @@ class _Bench:
             for share in self._setting.shares:
                 for number in range(1, self._setting.arrivals + 1):
                     self._tell(f"{nature}, {share:.2%} of the rows, arrival {number}")
-                    yield self._pair(workspace, nature, share, number)
+                    pair = self._pair(workspace, nature, share, number)
+                    verified = workspace.verify(self._spark)
+                    different = [name for name, view in verified.views.items() if not view.equal]
+                    yield pair | {"different": different}
 
     def _pair(self, workspace: Workspace, nature: str, share: float, number: int) -> Document:
         arrived = self._case.land_batch(nature, share, SEED)
@@ -146,7 +149,6 @@ class _Bench:
         self._pairs += 1
         order = [*sides][:: 1 if self._pairs % 2 else -1]
         costs = {side: sides[side]() for side in order}
-        verified = workspace.verify(self._spark)
         return {
             "nature": nature,
             "share": share,
@@ -154,7 +156,6 @@ class _Bench:
             "order": order,
             "changed_rows": sum(arrived.rows.values()),
             **costs,
-            "different": [name for name, view in verified.views.items() if not view.equal],
         }
 
     def _refresh(self, workspace: Workspace) -> Document:
@@ -175,9 +176,9 @@ class _Bench:
         }
         return total
 
-    def _references(self, workspace: Workspace) -> Document:
+    def _foreign_keys(self, workspace: Workspace) -> Document:
         with self._measured() as total:
-            verified = workspace.verify_references(self._spark)
+            verified = workspace.verify_foreign_keys(self._spark)
         total["checks"] = [check.line for check in verified.checks]
         return total
 

@@ -41,7 +41,7 @@ def add(
     ] = None,
     reference: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN=SOURCE.COLUMN", help="A reference to a key; repeatable."),
+        typer.Option(metavar="COLUMN=SOURCE.COLUMN", help="A foreign key; repeatable."),
     ] = None,
     append_only: Annotated[bool, typer.Option(help="Make a delete an error.")] = False,
     settle: Annotated[

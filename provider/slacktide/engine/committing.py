@@ -33,8 +33,8 @@ def requirements(
         needed.append(q.SkippedAre(name, tuple(sorted(source.skipped))))
     # A mirror that lacks a column which its source has gained since would lack it for good.
     needed += [q.DefinedBy("source", name, world.sources[name].defined) for name in sorted(mirrors)]
-    relied = {*plan.references, *(name for work in worked for name in work.plan.facts)}
-    needed += [q.ReferenceIs(name, world.references[name].token) for name in sorted(relied)]
+    relied = {*plan.foreign_keys, *(name for work in worked for name in work.plan.foreign_keys)}
+    needed += [q.ForeignKeyIs(name, world.foreign_keys[name].token) for name in sorted(relied)]
     for work in works:
         if work.record is None:
             needed.append(q.NameFree("view", work.name))

@@ -63,7 +63,7 @@ def _due(
 
 
 def _mirror_due(world: World, name: str, prices: Prices) -> Compaction | None:
-    """The base of a mirror is of plain rows; when it is written anew, `mirrors_due` says."""
+    """The base of a mirror is of plain rows; when it is written anew, `is_mirror_due` says."""
     chain = f"sources/{name}"
     newest = (world.chains[chain].versions or {}).get(name, 0)
     lags = [v for v in world.views.values() if (v.versions or {}).get(name, newest) < newest]

@@ -11,7 +11,7 @@ from slacktide.engine.planning import is_mirror_due
 from slacktide.engine.reports import MirrorReport
 from slacktide.engine.staleness import still_apart, still_due
 from slacktide.engine.work import Work
-from slacktide.optimizer.api import snapshot_sources
+from slacktide.optimizer.api import upkeep_of
 from slacktide.optimizer.mirror import mirror_program, segment_step
 from slacktide.program.operator import Program
 from slacktide.spark.task import Outcome, Task
@@ -52,7 +52,7 @@ def _of_new_views(world: World, works: Sequence[Work]) -> dict[str, int]:
         name: work.plan.end[name]
         for work in works
         if work.draft is not None
-        for name in snapshot_sources(work.view, work.draft.policy)
+        for name in upkeep_of(work.view, work.draft.policy).snapshots
         if is_mirror_due(world, name, work.plan.end[name])
     }
 

@@ -42,7 +42,7 @@ def pinned_files(world: World, works: Sequence[Work]) -> Mapping[str, list[Pinne
                 low = _mirrored(world, name, snapshots[name])
             lowest[name] = min(low, lowest.get(name, low))
             highest[name] = max(end, highest.get(name, end))
-    return {name: _files(world, name, lowest[name], end) for name, end in highest.items()}
+    return {name: landed_files(world, name, lowest[name], end) for name, end in highest.items()}
 
 
 def _oldest_snapshots(work: Work) -> dict[str, int]:
@@ -67,7 +67,8 @@ def _mirrored(world: World, name: str, start: int) -> int:
     return max((s.versions[name] for s in held if s.versions[name] <= start), default=0)
 
 
-def _files(world: World, name: str, low: int, high: int) -> list[PinnedFile]:
+def landed_files(world: World, name: str, low: int, high: int) -> list[PinnedFile]:
+    """The files that lead a source from one version to another."""
     source = world.sources[name]
     return [
         file

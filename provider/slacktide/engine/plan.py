@@ -48,7 +48,7 @@ class Plan:
         notices: in words, what is declared otherwise than the workspace has it, and columns that
             files have and nobody declared.
         alter: sources that the run gives more columns before anything else.
-        references: those that the run checks over what it takes in, by name.
+        foreign_keys: those that the run checks over what it takes in, by name.
         identity: the id of the plan that this one was made again for, or that was executed
             otherwise than planned; None for a plan of its own.
     """
@@ -63,7 +63,7 @@ class Plan:
     mirror_segments: Mapping[str, int] = field(default_factory=dict)
     compactions: tuple[Compaction, ...] = ()
     alter: tuple[Alteration, ...] = ()
-    references: tuple[str, ...] = ()
+    foreign_keys: tuple[str, ...] = ()
 
     @property
     def plan_id(self) -> str:
@@ -108,14 +108,18 @@ class Plan:
 
     @property
     def upkeep(self) -> list[str]:
-        """Lines for mirrors that get a segment, each chain that is compacted, and references."""
+        """Lines for mirrors that get a segment, each chain that is compacted, and foreign keys."""
         extended = ", ".join(
             f"{name} to {version}" for name, version in sorted(self.mirror_segments.items())
         )
         return [
             *([f"landed files become a segment of the mirror: {extended}"] if extended else []),
             *(f"compacts {one.chain}: {one.reason.detail}" for one in self.compactions),
-            *([f"checks over what came: {'; '.join(self.references)}"] if self.references else []),
+            *(
+                [f"checks over what came: {'; '.join(self.foreign_keys)}"]
+                if self.foreign_keys
+                else []
+            ),
         ]
 
     def _body(self) -> dict[str, Any]:
@@ -138,7 +142,7 @@ class Plan:
             "versions": dict(self.versions),
             "notices": list(self.notices),
             **({"alter": [asdict(change) for change in self.alter]} if self.alter else {}),
-            **({"references": list(self.references)} if self.references else {}),
+            **({"foreign_keys": list(self.foreign_keys)} if self.foreign_keys else {}),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,7 +172,7 @@ class Plan:
             mirror_segments=document.get("mirror_segments", {}),
             compactions=tuple(map(Compaction.from_dict, document.get("compactions", ()))),
             alter=tuple(Alteration(**change) for change in document.get("alter", ())),
-            references=tuple(document.get("references", ())),
+            foreign_keys=tuple(document.get("foreign_keys", ())),
         )
 
     def view(self, name: str) -> ViewPlan | None:

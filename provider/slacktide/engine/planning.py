@@ -8,11 +8,11 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.quantities import parse_bytes
 from slacktide.common.tree import of_type
 from slacktide.engine.compacting import compactions_due
+from slacktide.engine.foreign_keys import due, foreign_key_of, foreign_keys_at, upkeep_in
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.plan import Alteration, Plan, Registration
-from slacktide.engine.references import due, facts_at
 from slacktide.errors import UnknownObjectError
-from slacktide.optimizer.api import Situation, kept_versions, plan_view, snapshot_sources
+from slacktide.optimizer.api import Situation, Upkeep, kept_versions, plan_view
 from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
 from slacktide.optimizer.mirror import is_due
 from slacktide.optimizer.plan import ViewPlan
@@ -50,8 +50,11 @@ def make_plan(
     records, paused = _chosen(world, views)
     ends = _ends(world, records)
     plans = plan_views(Knowledge(world), records, ends)
-    mirrors = mirrors_due(world, plans)
-    mirror_segments = mirror_segments_due(world, plans, mirrors, prices)
+    upkeep = _upkeep(world, plans)
+    read = _read_versions(plans, upkeep)
+    mirrors = {name: end for name, end in read.items() if is_mirror_due(world, name, end)}
+    apart = {name: end for name, end in read.items() if name not in mirrors}
+    mirror_segments = mirror_segments_due(world, apart, prices)
     return Plan(
         now=now,
         views=tuple(plans),
@@ -62,7 +65,7 @@ def make_plan(
         alter=tuple(alter),
         mirror_segments=mirror_segments,
         compactions=compactions_due(world, plans, mirror_segments, prices),
-        references=due(world, plans, ends),
+        foreign_keys=due(world, plans, upkeep.values(), ends),
     )
 
 
@@ -110,7 +113,7 @@ def _situation(
         mirrors=mirror_versions(world),
         rebuilds=rebuilds,
         kept=kept,
-        facts=facts_at(world, start, end),
+        foreign_keys=foreign_keys_at(world, start, end),
         broken="" if record is None else record.doubted,
         statistics=known.statistics(view, since, end),
         evidence=known.evidence(record, known.rows(view, end)),
@@ -255,22 +258,16 @@ def _saves(plan: ViewPlan) -> list[Save]:
     return [] if plan.program is None else list(of_type(plan.program, Save))
 
 
-def mirrors_due(world: World, plans: Sequence[ViewPlan]) -> dict[str, int]:
-    """The mirrors that are to be written before plans run, and the version of each."""
-    read = _read_versions(world, plans)
-    return {name: end for name, end in sorted(read.items()) if is_mirror_due(world, name, end)}
+def mirror_segments_due(world: World, read: Mapping[str, int], prices: Prices) -> dict[str, int]:
+    """The mirrors to which landed files are added as a segment, and up to which version.
 
-
-def mirror_segments_due(
-    world: World, plans: Sequence[ViewPlan], mirrors: Mapping[str, int], prices: Prices
-) -> dict[str, int]:
-    """The mirrors to which landed files are added as a segment, and up to which version."""
-    read = _read_versions(world, plans)
-    return {
-        name: end
-        for name, end in sorted(read.items())
-        if name not in mirrors and _is_segment_due(world, name, end, prices)
-    }
+    Args:
+        world: the log as it is.
+        read: the sources whose snapshots a run reads and whose mirror it does not write anew, and as of
+            which version.
+        prices: of reading and writing.
+    """
+    return {name: end for name, end in read.items() if _is_segment_due(world, name, end, prices)}
 
 
 def _is_segment_due(world: World, name: str, end: int, prices: Prices) -> bool:
@@ -283,22 +280,20 @@ def _is_segment_due(world: World, name: str, end: int, prices: Prices) -> bool:
     return is_earned([Piece(len(a.files), a.rows or 0, a.bytes) for a in arrivals], prices)
 
 
-def _read_versions(world: World, plans: Sequence[ViewPlan]) -> dict[str, int]:
+def _upkeep(world: World, plans: Iterable[ViewPlan]) -> dict[str, Upkeep]:
+    """What any run goes by, of each view that this one computes."""
+    known = frozenset(map(foreign_key_of, world.held_keys.values()))
+    computed = (plan.view for plan in plans if plan.program is not None)
+    return {name: upkeep_in(world.views[name], known) for name in computed}
+
+
+def _read_versions(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> dict[str, int]:
     """The sources whose snapshots a run reads, each at the oldest version of its end."""
     read: dict[str, int] = {}
     for plan in plans:
-        if plan.program is None:
-            continue
-        record = world.views[plan.view]
-        for name in read_snapshots(record):
+        for name in upkeep[plan.view].snapshots if plan.view in upkeep else ():
             read[name] = min(plan.end[name], read.get(name, plan.end[name]))
-    return read
-
-
-def read_snapshots(record: ViewRecord) -> frozenset[str]:
-    """The sources whose snapshots the runs of a view read."""
-    policy = record.settings.get("policy", "auto")
-    return snapshot_sources(ReadView.from_dict(record.definition), policy)
+    return dict(sorted(read.items()))
 
 
 def is_mirror_due(world: World, name: str, end: int) -> bool:

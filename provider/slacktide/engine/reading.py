@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from slacktide.algebra.scalar import Column
-from slacktide.algebra.sql import quoted, scalar_sql
+from slacktide.algebra.sql import quoted, scalar_sql, sort_key_sql
 from slacktide.algebra.view import ReadView
 from slacktide.engine.answers import text_as_of, texts_between
 from slacktide.engine.definitions import known
@@ -134,9 +134,7 @@ def _restored(column: Column, position: int) -> str:
 def _order(view: ReadView, columns: tuple[Column, ...]) -> str:
     positions = {column.id: position for position, column in enumerate(columns)}
     keys = [
-        scalar_sql(key.value, lambda column: f"c{positions[column]}")
-        + (" ASC" if key.ascending else " DESC")
-        + (" NULLS FIRST" if key.nulls_first else " NULLS LAST")
+        sort_key_sql(key, scalar_sql(key.value, lambda column: f"c{positions[column]}"))
         for key in view.order
     ]
     return f" ORDER BY {', '.join(keys)}" if keys else ""

@@ -13,11 +13,11 @@ from slacktide.engine.committing import requirements, updates
 from slacktide.engine.compacting import Compacted, compact
 from slacktide.engine.computing import compute
 from slacktide.engine.expansion import query_of, views_below
+from slacktide.engine.foreign_keys import Loss, LostForeignKeysError, checked, withdrawal
 from slacktide.engine.mirroring import mirror_reports, mirrors_of, write_mirrors
 from slacktide.engine.pinning import check_pinned
 from slacktide.engine.plan import Plan
 from slacktide.engine.quarantine import quarantine
-from slacktide.engine.references import BrokenReferenceError, checked, withdrawal
 from slacktide.engine.registering import register
 from slacktide.engine.reporting import unchanged_report, view_report
 from slacktide.engine.reports import Report, ViewReport
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from slacktide.store.store import Store
 
 _COMMITS = 5
-_Learned = u.ExamineArrivals | u.ConfirmReferences
+_Learned = u.ExamineArrivals | u.NoteForeignKeys
 _logger = logging.getLogger(__name__)
 
 
@@ -95,8 +95,8 @@ class Refresh:
                 return self._execute(world, plan, started)
             except DamagedFileError as damage:
                 world, plan = self._without(world, plan, damage)
-            except BrokenReferenceError as broken:
-                world, plan = self._without_reference(world, plan, broken)
+            except LostForeignKeysError as lost:
+                world, plan = self._without_foreign_keys(world, plan, lost.losses)
 
     def _without(self, world: World, plan: Plan, damage: DamagedFileError) -> tuple[World, Plan]:
         """Forget a state or mirror of which a file is damaged, and plan again: it is built anew.
@@ -110,15 +110,16 @@ class Refresh:
         world = self._store.world()
         return world, again(world, plan, f"{chain.id}, of which a file is damaged", self._prices)
 
-    def _without_reference(
-        self, world: World, plan: Plan, broken: BrokenReferenceError
+    def _without_foreign_keys(
+        self, world: World, plan: Plan, losses: Sequence[Loss]
     ) -> tuple[World, Plan]:
-        """Withdraw a reference, and plan again without it: it held so far, and answers are right."""
-        self._store.commit(*withdrawal(world, [broken.name]))
+        """Withdraw foreign keys, and plan again without them: they held so far, and answers are right."""
+        self._store.commit(*withdrawal(world, losses))
         world = self._store.world()
-        fresh = again(world, plan, f"{broken.name}, which does not hold", self._prices)
-        notice = f"{broken.name} does not hold, as of {broken.detail}; not used until verified"
-        return world, replace(fresh, notices=(*fresh.notices, notice))
+        moved = ", ".join(loss.name for loss in losses)
+        fresh = again(world, plan, f"{moved}, not known to hold any more", self._prices)
+        notices = (loss.notice for loss in losses)
+        return world, replace(fresh, notices=(*fresh.notices, *notices))
 
     def _execute(self, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor
@@ -137,7 +138,7 @@ class Refresh:
         )
         quarantined = quarantine(executor, self._store, world, works, mirrors.versions)
         written = write_mirrors(executor, world, mirrors)
-        held = checked(executor, world, plan)
+        held = checked(executor, self._store, world, plan)
         for work in works:
             compute(executor, self._store, world, work, works)
         failures = [work.error for work in works if work.error is not None]
@@ -151,7 +152,7 @@ class Refresh:
             return replace(made, mirrors=mirror_reports(written))
 
         learned: list[_Learned] = [*quarantined]
-        learned += [u.ConfirmReferences(tuple(held))] if held else []
+        learned += [u.NoteForeignKeys(held)] if held else []
         return self._commit(world, plan, works, written, compacted, learned, report)
 
     def _committed(self, world: World, plan_id: str) -> Report | None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
+from slacktide.engine.foreign_keys import lost
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import is_mirror_due, make_plan, state_versions
-from slacktide.engine.references import lost
 from slacktide.optimizer.api import missing_state
 from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan

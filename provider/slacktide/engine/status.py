@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.engine.definitions import known
+from slacktide.engine.foreign_keys import declared
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.reports import History, Report, ViewReport
 from slacktide.engine.sources import wide_ddl
@@ -29,7 +30,8 @@ class Status:
         sources: by name: kind, path, version, rows and bytes accepted, files that landed and are not
             accepted yet, whether it is held, versions left out, the version up to which landed files
             may be removed, columns that nobody declared, the schema that would take these in, and
-            where rows are kept that do not fit its schema, and how many.
+            where rows are kept that do not fit its schema, and how many, and of each foreign key that it
+            declares whether it holds, and as of which versions.
         views: by name: the sources that it reads, versions, run, when the answer was made, arrivals that it lacks, method and
             reasons of the last run, what that run read and what full would have read, state bytes,
             why it is not incremental, whether the answer is still that of a former text, and of its
@@ -107,12 +109,16 @@ def make_status(
         sinks: the states of the sinks, by view.
     """
     world = store.world()
+    keys = _foreign_keys(world)
     runs = {run for view in world.views.values() if (run := last_run(view)) is not None}
     reports = {run: Report.from_dict(store.report(run)) for run in runs}
     return Status(
         root=store.root,
         sources={
-            name: _source(world, source, landed.get(name, 0))
+            name: {
+                **_source(world, source, landed.get(name, 0)),
+                "foreign_keys": keys.get(name, []),
+            }
             for name, source in sorted(world.sources.items())
         },
         views={
@@ -156,6 +162,24 @@ def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
         # A view that lags behind the mirror reads from the files what the mirror no longer tells.
         "removable": max((v for v in told if v <= consumed), default=0),
     }
+
+
+def _foreign_keys(world: World) -> dict[str, list[dict[str, Any]]]:
+    """What is known of the foreign keys that sources declare, by source."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in declared(world):
+        record = world.foreign_keys.get(str(one.foreign_key))
+        broken = record.broken if record else ""
+        broken = f"cannot be checked, as {one.obstacle}" if one.obstacle else broken
+        state = "broken" if broken else "holds" if record else "unverified"
+        told = {
+            "name": str(one.foreign_key),
+            "state": state,
+            "versions": dict(record.versions) if record else {},
+            "broken": broken,
+        }
+        found.setdefault(one.foreign_key.source, []).append(told)
+    return found
 
 
 def _consumed(world: World, source: str) -> list[int]:

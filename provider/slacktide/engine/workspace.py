@@ -12,10 +12,10 @@ from slacktide.engine.catalogue import Catalogue
 from slacktide.engine.declaring import apply_declared, declare
 from slacktide.engine.definitions import ViewDraft, known
 from slacktide.engine.explanation import Explanation, explain_plan, explain_read, explain_view
+from slacktide.engine.foreign_key_verification import ForeignKeyVerification, ForeignKeyVerifier
 from slacktide.engine.intake import Intake
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import make_plan
-from slacktide.engine.reference_verification import ReferenceVerification, ReferenceVerifier
 from slacktide.engine.refreshing import Refresh
 from slacktide.engine.reports import Report
 from slacktide.engine.sinks import Sinks
@@ -302,9 +302,9 @@ class Workspace:
             known("view", name, world.views)
         return Verifier(self._store, world, spark, isoformat(self._clock())).verify(names)
 
-    def verify_references(self, spark: SparkSession) -> ReferenceVerification:
-        """Check declared keys and references; refreshes go by those that hold, and by no others."""
-        return ReferenceVerifier(self._store, spark, self._clock, random_token()).verify()
+    def verify_foreign_keys(self, spark: SparkSession) -> ForeignKeyVerification:
+        """Check declared keys and foreign keys; refreshes go by those that hold, and by no others."""
+        return ForeignKeyVerifier(self._store, spark, self._clock, random_token()).verify()
 
     def status(self) -> Status:
         """Sources, views, their freshness and what they keep."""

@@ -22,7 +22,7 @@ from slacktide.optimizer.derivation import (
     resume,
     scopes,
 )
-from slacktide.optimizer.facts import ForeignKey
+from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
 from slacktide.optimizer.statistics import Statistics
@@ -45,8 +45,8 @@ class Situation:
         rebuilds: a state that another view of the run builds anew, or an empty text.
         kept: without an answer, the versions of the states that it can be made from; see
             `kept_versions`.
-        facts: the references that hold at `start`, and are checked to hold at `end` by the run.
-        broken: a reference that the answer went by and that was found not to hold, or an empty text.
+        foreign_keys: those that hold at `start`, and are checked to hold at `end` by the run.
+        broken: a foreign key that the answer went by and that was found not to hold, or an empty text.
         statistics: what is known of sources and of what is stored.
         evidence: the view's past runs.
     """
@@ -60,7 +60,7 @@ class Situation:
     mirrors: Mapping[str, int] = field(default_factory=dict)
     rebuilds: str = ""
     kept: Versions = field(default_factory=dict)
-    facts: frozenset[ForeignKey] = frozenset()
+    foreign_keys: frozenset[ForeignKey] = frozenset()
     broken: str = ""
     statistics: Statistics = field(default_factory=Statistics)
     evidence: Evidence = field(default_factory=Evidence)
@@ -85,21 +85,27 @@ def state_sources(view: ReadView) -> dict[str, tuple[str, ...]]:
     return {} if analysis is None or analysis.verdict() else scopes(analysis)
 
 
-def snapshot_sources(view: ReadView, policy: str) -> frozenset[str]:
-    """The sources whose snapshots the runs of a view read, besides the run that builds its states."""
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What any run of a view goes by, besides the one that builds its states.
+
+    Attributes:
+        snapshots: the sources whose snapshots it reads, whatever foreign keys hold.
+        foreign_keys: those that it goes by, of such as hold.
+    """
+
+    snapshots: frozenset[str]
+    foreign_keys: frozenset[ForeignKey] = frozenset()
+
+
+def upkeep_of(view: ReadView, policy: str, known: frozenset[ForeignKey] = frozenset()) -> Upkeep:
+    """Say what any run of a view goes by, where some foreign keys hold."""
     analysis = _analysis(view)
     if analysis is None or policy == "full" or analysis.verdict():
-        return frozenset(view.sources)
-    program = maintain("", analysis, frozenset(view.sources)).program
-    return frozenset(read.source for read in of_type(program, ReadSnapshot))
-
-
-def facts_used(view: ReadView, policy: str, facts: frozenset[ForeignKey]) -> frozenset[ForeignKey]:
-    """The facts by which a view is maintained where they hold."""
-    analysis = _analysis(view)
-    if not facts or analysis is None or policy == "full" or analysis.verdict():
-        return frozenset()
-    return maintain("", analysis, frozenset(view.sources), facts).facts
+        return Upkeep(frozenset(view.sources))
+    made = maintain("", analysis, frozenset(view.sources), known)
+    read = frozenset(read.source for read in of_type(made.program, ReadSnapshot))
+    return Upkeep(read, made.foreign_keys)
 
 
 def kept_versions(view: ReadView, states: Mapping[str, Versions], end: Versions) -> Versions:
@@ -135,7 +141,7 @@ def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
         situation.start,
         situation.end,
         situation.token,
-        chosen.facts,
+        chosen.foreign_keys,
         chosen.predicted,
     )
 
@@ -147,7 +153,7 @@ class _Chosen:
     method: Method
     reasons: tuple[Reason, ...]
     program: Program | None
-    facts: tuple[str, ...] = ()
+    foreign_keys: tuple[str, ...] = ()
     predicted: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -200,7 +206,9 @@ def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
     if program == plan.program:
         return None
     reasons = (*plan.reasons, Reason("CHANGE_FAILS", failure))
-    return replace(plan, method="full", reasons=reasons, program=program, facts=(), predicted={})
+    return replace(
+        plan, method="full", reasons=reasons, program=program, foreign_keys=(), predicted={}
+    )
 
 
 def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
@@ -217,7 +225,7 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
         return _by_text(name, view, situation, (Reason("POLICY", "full"),))
     if not situation.start:
         return _built(name, view, analysis, situation, _first_run(situation))
-    maintained = maintain(name, analysis, changed, situation.facts)
+    maintained = maintain(name, analysis, changed, situation.foreign_keys)
     if situation.rebuilds:
         reason = Reason("STATE_MISSING", situation.rebuilds)
         return _built(name, view, analysis, situation, (reason,))
@@ -252,8 +260,8 @@ def _weighed(
         found = weigh(case)
     program, predicted = programs[found.way], found.to_dict()
     if found.way == "incremental":
-        facts = tuple(sorted(map(str, maintained.facts)))
-        return _Chosen("incremental", (), program, facts, predicted)
+        foreign_keys = tuple(sorted(map(str, maintained.foreign_keys)))
+        return _Chosen("incremental", (), program, foreign_keys, predicted)
     reasons = () if found.reason is None else (found.reason,)
     return _Chosen("full", reasons, program, predicted=predicted)
 

@@ -7,6 +7,7 @@ answer anew from states of which it extends those that are there already (`resum
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
@@ -16,18 +17,20 @@ from slacktide.algebra.types import DataType
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import InvariantError
 from slacktide.optimizer.additive import is_additive
-from slacktide.optimizer.facts import ForeignKey, Referring, referring
 from slacktide.optimizer.first import FirstRows
+from slacktide.optimizer.foreign_keys import ForeignKey, Referring, referring
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.recomputed import Recomputed, recomputed
-from slacktide.optimizer.rule import Kept, Near
+from slacktide.optimizer.rule import DeltaRule, Kept, Near
 from slacktide.optimizer.rules import RULES
 from slacktide.optimizer.states import AggregateState, bag_chain, first_chain, state_of
 from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_plain, is_rowable
 from slacktide.program.operator import Moment, Operator, Program, Step
 
-_BY_NODE = {rule.node: rule for rule in RULES}
+_BY_NODE: dict[type[r.Rel], list[DeltaRule[Any]]] = {
+    node: [rule for rule in RULES if rule.node is node] for node in {rule.node for rule in RULES}
+}
 
 
 class Derivation:
@@ -39,11 +42,11 @@ class Derivation:
         changed: names of the sources that have changes in this run.
         rebuilds: make the answer, and states, anew instead of extending them.
         kept: states that are extended nevertheless.
-        facts: the references that hold at the start and at the end of the run.
+        foreign_keys: those that hold at the start and at the end of the run.
 
     Attributes:
         scopes: the sources that each state which the program writes is made of.
-        used: the facts that rules went by.
+        used: the foreign keys that rules went by.
     """
 
     def __init__(
@@ -54,11 +57,11 @@ class Derivation:
         changed: frozenset[str],
         rebuilds: bool,
         kept: frozenset[str] = frozenset(),
-        facts: frozenset[ForeignKey] = frozenset(),
+        foreign_keys: frozenset[ForeignKey] = frozenset(),
     ) -> None:
         self.rebuilds = rebuilds
         self._kept = kept
-        self._facts = facts
+        self._foreign_keys = foreign_keys
         self.used: set[ForeignKey] = set()
         self.scopes: dict[str, tuple[str, ...]] = {}
         self._view = view
@@ -77,9 +80,9 @@ class Derivation:
         return source in self._changed
 
     def referring(self, rel: r.Join) -> Referring | None:
-        """The reference that a join goes by, where one is known to hold."""
-        found = referring(rel, self._facts) if self._facts else None
-        self.used.update(found.facts if found else ())
+        """The foreign keys that a join goes by, where such are known to hold."""
+        found = referring(rel, self._foreign_keys) if self._foreign_keys else None
+        self.used.update(found.foreign_keys if found else ())
         return found
 
     def builds(self, chain: str) -> bool:
@@ -140,7 +143,7 @@ class Derivation:
         stored = o.ReadBag(chain, rel.columns)
         change = self.delta(rel)
         if change is None:
-            return Kept(stored, _nothing(rel.columns))
+            return Kept(stored, o.nothing(rel.columns))
         self.save(rel, chain, _consolidated(change))
         return Kept(o.Add((stored, saved), rel.columns), saved)
 
@@ -150,7 +153,7 @@ class Derivation:
         stored, saved = o.ReadBag(chain, columns), o.ReadSaved(chain, columns, is_bag=True)
         change = None if self.builds(chain) else self.delta(rel)
         if change is None and not self.builds(chain):
-            return Kept(first.rows(stored), _nothing(rel.columns))
+            return Kept(first.rows(stored), o.nothing(rel.columns))
         anew = first.built(self.at(rel, "after"))
         steps: tuple[Step, ...] = (o.Save(chain, anew, is_base=True),)
         if change is not None:
@@ -182,7 +185,8 @@ class Derivation:
         if rel not in self._deltas:
             if self.rebuilds and any(map(self.builds, self._chains(rel))):
                 raise NotKeptError
-            rule = _BY_NODE.get(type(rel))
+            rules = _BY_NODE.get(type(rel), ())
+            rule = next((rule for rule in rules if rule.where(rel, self)), None)
             if rule is None and not isinstance(rel, r.Values | r.Range):
                 raise InvariantError(f"no rule gives the change of {rel.tag}")
             self._deltas[rel] = None if rule is None else rule.delta(rel, self)
@@ -192,8 +196,9 @@ class Derivation:
         """A relation at the start or the end of this run, at least the rows that are asked for."""
         key = (rel, moment, near)
         if key not in self._moments:
-            rule = _BY_NODE.get(type(rel))
-            self._moments[key] = rule.at(rel, moment, self, near) if rule else o.Evaluate(rel, ())
+            ways = (way for way in _BY_NODE.get(type(rel), ()) if way.at and way.where(rel, self))
+            at = next((way.at for way in ways), None)
+            self._moments[key] = at(rel, moment, self, near) if at else o.Evaluate(rel, ())
         return self._moments[key]
 
     def steps(self, last: Step) -> tuple[Step, ...]:
@@ -231,37 +236,35 @@ class NotKeptError(Exception):
     """A state that is kept cannot be extended, as one below it is not kept."""
 
 
-def _nothing(columns: r.Columns) -> Operator:
-    return o.Evaluate(r.Values(columns, ()), ())
-
-
 def _consolidated(rows: Operator) -> Operator:
     return rows if isinstance(rows, o.Consolidate) else o.Consolidate(rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """A program that extends an answer, and the facts without which it would be wrong."""
+    """A program that extends an answer, and the foreign keys without which it would be wrong."""
 
     program: Program
-    facts: frozenset[ForeignKey]
+    foreign_keys: frozenset[ForeignKey]
 
 
 def maintain(
     view: str,
     analysis: Maintainability,
     changed: frozenset[str],
-    facts: frozenset[ForeignKey] = frozenset(),
+    foreign_keys: frozenset[ForeignKey] = frozenset(),
 ) -> Maintenance:
     """Give the program that extends the answer and the states by what changed.
 
     Only for a relation whose `Maintainability.verdict` is empty.
     """
-    derivation = Derivation(view, analysis, changed=changed, rebuilds=False, facts=facts)
+    derivation = Derivation(
+        view, analysis, changed=changed, rebuilds=False, foreign_keys=foreign_keys
+    )
     root = analysis.root
     change = derivation.delta(root)
     if change is None:  # the optimiser has removed what changed, as behind WHERE false
-        change = _nothing(root.columns)
+        change = o.nothing(root.columns)
     publish = o.Publish(view, _consolidated(change), is_base=False)
     return Maintenance(Program(derivation.steps(publish)), frozenset(derivation.used))
 

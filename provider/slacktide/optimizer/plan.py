@@ -32,7 +32,7 @@ class ViewPlan:
         end: version of each source that the answer will be made of.
         token: log number of the last change of the view's definition or versions before the plan, which
             is stale once there was another; 0 for a view that the run itself adds.
-        facts: the references that the program goes by, each as text.
+        foreign_keys: those that the program goes by, each as text.
         predicted: what the program is expected to cost, and what the alternatives are; see
             `slacktide.optimizer.weighing.Weighed`. Empty where the planner cannot tell.
     """
@@ -44,7 +44,7 @@ class ViewPlan:
     start: Versions
     end: Versions
     token: int
-    facts: tuple[str, ...] = ()
+    foreign_keys: tuple[str, ...] = ()
     predicted: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class ViewPlan:
             "start": dict(self.start),
             "end": dict(self.end),
             "token": self.token,
-            **({"facts": list(self.facts)} if self.facts else {}),
+            **({"foreign_keys": list(self.foreign_keys)} if self.foreign_keys else {}),
             "predicted": dict(self.predicted),
         }
 
@@ -77,6 +77,6 @@ class ViewPlan:
             start=document["start"],
             end=document["end"],
             token=document["token"],
-            facts=tuple(document.get("facts", ())),
+            foreign_keys=tuple(document.get("foreign_keys", ())),
             predicted=document.get("predicted", {}),
         )

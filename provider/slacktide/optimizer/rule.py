@@ -10,13 +10,14 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.tree import references, substitute
 from slacktide.algebra.types import DataType
-from slacktide.optimizer.facts import Referring
+from slacktide.optimizer.foreign_keys import Referring
 from slacktide.optimizer.recomputed import Recomputed
 from slacktide.optimizer.states import AggregateState
 from slacktide.program.operator import Add, Moment, Operator, Pair, Touched
 from slacktide.program.origin import origin_of
 
 R = TypeVar("R", bound=r.Relation)
+Terms = list[Operator]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class Context(Protocol):
         """The distinct keys of a relation, the same at every call."""
 
     def referring(self, rel: r.Join) -> Referring | None:
-        """The reference that a join goes by, where one is known to hold."""
+        """The foreign keys that a join goes by, where such are known to hold."""
 
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""
@@ -133,6 +134,10 @@ class Context(Protocol):
         """Whether this run computes the stored result of an operator anew."""
 
 
+def _always(_rel: object, _context: Context) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class DeltaRule(Generic[R]):
     """One rule.
@@ -143,7 +148,9 @@ class DeltaRule(Generic[R]):
         identity: the rule as one line of algebra.
         source: where the identity comes from.
         delta: gives the change of the relation, or None for no change.
-        at: gives the relation at a moment, at least the rows that are asked for.
+        at: gives the relation at a moment, at least the rows that are asked for; None where that is
+            as by another rule of its class.
+        where: whether it applies to a relation; of several of a class the first that does is taken.
     """
 
     name: str
@@ -151,9 +158,17 @@ class DeltaRule(Generic[R]):
     identity: str
     source: str
     delta: Callable[[R, Context], Operator | None]
-    at: Callable[[R, Moment, Context, Near | None], Operator]
+    at: Callable[[R, Moment, Context, Near | None], Operator] | None
+    where: Callable[[R, Context], bool] = _always
 
 
-def add(terms: list[Operator], columns: r.Columns) -> Operator | None:
+def add(terms: Terms, columns: r.Columns) -> Operator | None:
     """The sum of the terms under the given columns; None of none."""
     return Add(tuple(terms), columns) if terms else None
+
+
+def terms_of(change: Operator | None) -> Terms:
+    """The terms of a sum, which may then be added to others."""
+    if change is None:
+        return []
+    return list(change.children) if isinstance(change, Add) else [change]

@@ -27,6 +27,7 @@ from slacktide.common.node import Node
 from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError
 from slacktide.program import operator as o
+from slacktide.program.balance import BALANCES
 from slacktide.program.multiplicity import is_plain, is_rowable, is_unit
 from slacktide.program.operator import Operator, operator_inputs
 from slacktide.program.origin import is_small, origins_of
@@ -238,7 +239,7 @@ class _Compiler:
         keys = ", ".join(_names(operator.keys))
         balance = f"sum(__m) OVER (PARTITION BY {keys}) AS __b"
         child = self.names[operator.child]
-        where = f" WHERE {_BALANCES[operator.balance]}"
+        where = f" WHERE {BALANCES[operator.balance].sql('__b')}"
         table = f"(SELECT *, {balance} FROM {child})"
         return _select(_names(operator.columns), table, is_state=False, rest=where)
 
@@ -418,14 +419,6 @@ _RULES: dict[type[Operator], Callable[[_Compiler, Any], str]] = {
     o.Touched: _Compiler.touched,
     o.Finish: _Compiler.finish,
     o.Evaluate: _Compiler.evaluate,
-}
-
-
-_BALANCES: dict[o.Balance, str] = {
-    "gone": "__b < 0",
-    "kept": "__b = 0",
-    "came": "__b > 0",
-    "repeated": "__b > 1",
 }
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from slacktide.algebra.relation import Columns, Values
 from slacktide.common.tree import graft, of_type
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
@@ -36,12 +35,7 @@ def without_empty(root: Operator, is_empty: Callable[[o.ByBalance], bool]) -> Op
     left: dict[Operator, Operator | None] = {}
     for operator in of_type(root, Operator):
         left[operator] = None if _is_known(operator, is_empty) else _left(operator, left)
-    return left[root] or nothing(root.columns)
-
-
-def nothing(columns: Columns) -> Operator:
-    """No rows of these columns."""
-    return o.Evaluate(Values(columns, ()), ())
+    return left[root] or o.nothing(root.columns)
 
 
 def _is_known(operator: Operator, is_empty: Callable[[o.ByBalance], bool]) -> bool:
@@ -56,4 +50,4 @@ def _left(operator: Operator, left: Mapping[Operator, Operator | None]) -> Opera
         return o.Add(children, operator.fields) if children else None
     if isinstance(operator, _NOTHING_OF_NOTHING) and None in below.values():
         return None
-    return graft(operator, {c.digest: rest or nothing(c.columns) for c, rest in below.items()})
+    return graft(operator, {c.digest: rest or o.nothing(c.columns) for c, rest in below.items()})

@@ -6,12 +6,11 @@ computed twice. What is written becomes visible only by the commit of the engine
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from time import perf_counter
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from typing import Literal as OneOf
 
 from slacktide.algebra.relation import Columns, Rel, Scan
@@ -25,6 +24,7 @@ from slacktide.errors import (
     SlacktideError,
 )
 from slacktide.program import operator as o
+from slacktide.program.balance import Balance, balances_of, clamped_sql
 from slacktide.program.operator import Operator
 from slacktide.program.origin import is_row_by_row
 from slacktide.spark.compile import keys_sql, step_sql
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from slacktide.store.world import World
 
 Row = tuple[Any, ...]
-_BALANCES: Final[Mapping[int, o.Balance]] = MappingProxyType({-1: "gone", 0: "kept", 1: "came"})
 
 
 Folder = OneOf["base", "segment", "refilled", "merged"]
@@ -81,7 +80,7 @@ class Executor:
         self._now = now
         # One view may extend a state that another of the run, a new one, builds anew.
         self._saved: dict[tuple[str, bool], Segment] = {}
-        self._balances: dict[tuple[str, tuple[str, ...], int, int], frozenset[o.Balance]] = {}
+        self._balances: dict[tuple[str, tuple[str, ...], int, int], frozenset[Balance]] = {}
         self._meter = Meter(spark)
         self._shelves = Shelves(spark, store.spark_settings)
 
@@ -147,7 +146,7 @@ class Executor:
         with self._translated(task):
             return int(_TaskRun(self, task).asked("count(*)", operator, "")[0][0])
 
-    def balances(self, task: Task, source: str, key: tuple[str, ...]) -> frozenset[o.Balance]:
+    def balances(self, task: Task, source: str, key: tuple[str, ...]) -> frozenset[Balance]:
         """Whether keys of a source came, are gone or were kept between the versions of a task.
 
         Args:
@@ -327,14 +326,16 @@ class _TaskRun:
         frame = self._shelf.query(sql, is_light=light)
         return [tuple(row) for row in frame.collect()]
 
-    def balances(self, source: str, key: tuple[str, ...]) -> frozenset[o.Balance]:
+    def balances(self, source: str, key: tuple[str, ...]) -> frozenset[Balance]:
         """What became of the keys of a source that changed."""
         keys = ", ".join(map(quoted, key))
-        balance = f"SELECT sign(sum(__m)) AS b FROM {self.changes(source)} GROUP BY {keys}"
+        balance = (
+            f"SELECT {clamped_sql('sum(__m)')} AS b FROM {self.changes(source)} GROUP BY {keys}"
+        )
         changed = self._tables.rows_changed()
         is_light = changed is not None and changed <= MOST_READ
         rows = self._shelf.query(f"SELECT DISTINCT b FROM ({balance})", is_light=is_light)
-        return frozenset(_BALANCES[int(row[0])] for row in rows.collect())
+        return frozenset(one for row in rows.collect() for one in balances_of(int(row[0])))
 
     def _is_empty(self, operator: o.ByBalance) -> bool:
         """Whether a change is known to have no key of a balance; asked once for all views."""

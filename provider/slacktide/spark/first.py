@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from slacktide.algebra.scalar import SortKey
-from slacktide.algebra.sql import scalar_sql
+from slacktide.algebra.sql import scalar_sql, sort_key_sql
 from slacktide.spark.bags import Typed, consolidate_sql
 
 Of = Callable[[int], str]
@@ -25,7 +25,8 @@ def first_sql(rows: str, columns: Typed, order: Sequence[SortKey], count: int) -
     """
     names = [name for name, _ in columns]
     fence = names[-1]
-    window = f"PARTITION BY {fence} ORDER BY {', '.join(map(_key, order))}"
+    keys = ", ".join(sort_key_sql(key, scalar_sql(key.value)) for key in order)
+    window = f"PARTITION BY {fence} ORDER BY {keys}"
     ranked = f"SELECT *, rank() OVER ({window}) AS __rank FROM ({rows})"
     kept = f"SELECT * FROM ({ranked}) WHERE __rank <= {count}"
     placed = (
@@ -40,11 +41,6 @@ def first_sql(rows: str, columns: Typed, order: Sequence[SortKey], count: int) -
     listed = ", ".join([*names[:-1], f"__fence AS {fence}", "1L AS __m"])
     told = f"SELECT {listed} FROM ({placed}) LATERAL VIEW explode({marks}) AS __fence"
     return consolidate_sql(f"({told})", columns)
-
-
-def _key(key: SortKey) -> str:
-    way = f"{'ASC' if key.ascending else 'DESC'} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
-    return f"{scalar_sql(key.value)} {way}"
 
 
 def after_sql(order: Sequence[SortKey], own: Of, other: Of) -> str:

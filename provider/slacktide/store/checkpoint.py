@@ -29,8 +29,8 @@ from slacktide.store.log import Log
 from slacktide.store.objects import Objects
 from slacktide.store.record import (
     Chain,
+    ForeignKeyRecord,
     FunctionRecord,
-    ReferenceRecord,
     RunRecord,
     Source,
     ViewRecord,
@@ -49,7 +49,7 @@ _READERS: Final[Mapping[str, Reader]] = MappingProxyType(
         "views": Reader(ViewRecord),
         "functions": Reader(FunctionRecord),
         "chains": Reader(Chain),
-        "references": Reader(ReferenceRecord),
+        "foreign_keys": Reader(ForeignKeyRecord),
     }
 )
 Hinted = tuple[int, list[str]]
@@ -159,7 +159,7 @@ def _arrivals(
 def _world(
     number: int, body: dict[str, Any], arrivals: Mapping[str, Arrivals], where: str
 ) -> World:
-    body.setdefault("references", {})  # checkpoints of earlier versions have none
+    body.setdefault("foreign_keys", {})  # checkpoints of earlier versions have none
     known = {
         kind: {name: reader(value, where) for name, value in body[kind].items()}
         for kind, reader in _READERS.items()
@@ -176,7 +176,7 @@ def _world(
         runs=MappingProxyType(runs),
         plans=MappingProxyType({run.plan_id: run.run for run in runs.values()}),
         collected=body.get("collected", 0),
-        references=MappingProxyType(known["references"]),
+        foreign_keys=MappingProxyType(known["foreign_keys"]),
     )
 
 

@@ -35,7 +35,7 @@ class _Draft:
         self.runs = dict(world.runs)
         self.plans = dict(world.plans)
         self.collected = world.collected
-        self.references = dict(world.references)
+        self.foreign_keys = dict(world.foreign_keys)
         self.full_reports = [run for run, record in self.runs.items() if record.report]
 
     def finish(self) -> World:
@@ -50,7 +50,7 @@ class _Draft:
             runs=proxy(self.runs),
             plans=proxy(self.plans),
             collected=self.collected,
-            references=proxy(self.references),
+            foreign_keys=proxy(self.foreign_keys),
         )
 
     def seen(self) -> World:
@@ -162,7 +162,7 @@ def _skip(draft: _Draft, number: int, update: u.SkipArrival) -> None:
             f"which has {source.version}"
         )
     draft.sources[source.name] = replace(source, skipped=source.skipped | {update.version})
-    _forget_references(draft, source.name, update.version)
+    _forget_foreign_keys(draft, source.name, update.version)
     if _was_taken_in(draft, source.name, update.version):
         _forget(draft, number, source.name)
 
@@ -220,18 +220,18 @@ def _reset(draft: _Draft, number: int, update: u.ResetSource) -> None:
 def _forget_history(draft: _Draft, number: int, source: str) -> None:
     """Take away all that a history tells of: its versions begin anew, and compare with none before."""
     _forget(draft, number, source)
-    _forget_references(draft, source, 0)
+    _forget_foreign_keys(draft, source, 0)
     for view in list(draft.views.values()):
         if source in view.former_versions:
             former = {name: at for name, at in view.former_versions.items() if name != source}
             draft.views[view.name] = replace(view, former_versions=former)
 
 
-def _forget_references(draft: _Draft, source: str, since: int) -> None:
-    """Take away what was found of references over a version of a source, or a later one."""
-    for reference in list(draft.references.values()):
-        if reference.versions.get(source, -1) >= since:
-            del draft.references[reference.name]
+def _forget_foreign_keys(draft: _Draft, source: str, since: int) -> None:
+    """Take away what was found of foreign keys over a version of a source, or a later one."""
+    for foreign_key in list(draft.foreign_keys.values()):
+        if foreign_key.versions.get(source, -1) >= since:
+            del draft.foreign_keys[foreign_key.name]
 
 
 def _forget(draft: _Draft, number: int, source: str) -> None:
@@ -384,17 +384,11 @@ def _pause(draft: _Draft, _: int, update: u.PauseView) -> None:
     draft.views[view.name] = replace(view, paused=update.paused)
 
 
-def _confirm(draft: _Draft, number: int, update: u.ConfirmReferences) -> None:
-    for reference in update.references:
-        for source in (reference.source, reference.target):
+def _note_foreign_keys(draft: _Draft, number: int, update: u.NoteForeignKeys) -> None:
+    for foreign_key in update.foreign_keys:
+        for source in (foreign_key.source, foreign_key.target):
             _known(draft.sources, "source", source)
-        draft.references[reference.name] = replace(reference, token=number)
-
-
-def _withdraw(draft: _Draft, _: int, update: u.WithdrawReferences) -> None:
-    for name in update.names:
-        _known(draft.references, "reference", name)
-        del draft.references[name]
+        draft.foreign_keys[foreign_key.name] = replace(foreign_key, token=number)
 
 
 def _doubt(draft: _Draft, number: int, update: u.DoubtAnswer) -> None:
@@ -403,7 +397,7 @@ def _doubt(draft: _Draft, number: int, update: u.DoubtAnswer) -> None:
         view,
         versions=None,
         former_versions=view.reached,
-        doubted=update.reference,
+        doubted=update.foreign_key,
         token=number,
     )
 
@@ -475,8 +469,7 @@ STEPS: Final[Mapping[type, Callable[[_Draft, int, Any], None]]] = MappingProxyTy
         u.ForgetFormer: _forget_former,
         u.DropView: _drop_view,
         u.PauseView: _pause,
-        u.ConfirmReferences: _confirm,
-        u.WithdrawReferences: _withdraw,
+        u.NoteForeignKeys: _note_foreign_keys,
         u.DoubtAnswer: _doubt,
         u.SetChain: _set_chain,
         u.ExtendChain: _extend_chain,

@@ -64,16 +64,17 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class ReferenceRecord:
-    """A reference from one source to the key of another, that was checked and found to hold.
+class ForeignKeyRecord:
+    """Columns of a source that refer to the key of another, and what was found of that.
 
     Attributes:
-        name: the reference as text.
+        name: the foreign key as text.
         source: the referring source.
         columns: of it, in the order of `key`.
         target: the source referred to.
         key: columns by which its rows are told apart.
         versions: of both sources, as of which all rows were checked.
+        broken: why nothing goes by it, in words; empty where it holds.
         token: the log number that said so; set by the store.
     """
 
@@ -83,6 +84,7 @@ class ReferenceRecord:
     target: str
     key: tuple[str, ...]
     versions: Mapping[str, int]
+    broken: str = ""
     token: int = 0
 
 
@@ -187,7 +189,7 @@ class ViewRecord:
         former_versions: how far the last answer had come, by source, while there are no `versions`; without
             sources that were reset since, as versions compare within one epoch.
         forgotten_run: the last run that answered a former text of which nothing is kept; None for none.
-        doubted: a reference that its answer went by and that does not hold; empty once it is made anew.
+        doubted: a foreign key that its answer went by and that does not hold; empty once it is made anew.
     """
 
     name: str

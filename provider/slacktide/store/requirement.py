@@ -71,8 +71,8 @@ class ChainIs:
 
 
 @dataclass(frozen=True, slots=True)
-class ReferenceIs:
-    """What is known of a reference did not change since; None: it is not known to hold."""
+class ForeignKeyIs:
+    """What is known of a foreign key did not change since; None: nothing is known of it."""
 
     name: str
     token: int | None
@@ -119,7 +119,7 @@ Requirement = (
     | DefinedBy
     | ReadersAre
     | ChainIs
-    | ReferenceIs
+    | ForeignKeyIs
     | PlanOpen
     | RunFree
     | NotCollected
@@ -142,7 +142,7 @@ def obstacle(world: World, requirement: Requirement) -> str | None:
             reason = _changed(kind, name, None if there is None else there.defined, entry)
         case ReadersAre(name, readers):
             reason = _read(name, world.readers(name), tuple(readers))
-        case ChainIs() | ReferenceIs():
+        case ChainIs() | ForeignKeyIs():
             reason = _of_record(world, requirement)
         case PlanOpen(plan_id):
             by = world.plans.get(plan_id)
@@ -172,14 +172,14 @@ def _changed(kind: str, name: str, now: int | None, then: int | None) -> str | N
     return f"{kind} {name} was changed by entry {now}"
 
 
-def _of_record(world: World, requirement: ChainIs | ReferenceIs) -> str | None:
+def _of_record(world: World, requirement: ChainIs | ForeignKeyIs) -> str | None:
     match requirement:
         case ChainIs(id, token):
             chain = world.chains.get(id)
             return _changed("chain", id, None if chain is None else chain.token, token)
-        case ReferenceIs(name, token):
-            known = world.references.get(name)
-            return _changed("reference", name, None if known is None else known.token, token)
+        case ForeignKeyIs(name, token):
+            known = world.foreign_keys.get(name)
+            return _changed("foreign key", name, None if known is None else known.token, token)
 
 
 def _of_source(

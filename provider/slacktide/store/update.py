@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from slacktide.store.arrivals import Arrival
-from slacktide.store.record import Chain, FunctionRecord, Json, ReferenceRecord, Segment
+from slacktide.store.record import Chain, ForeignKeyRecord, FunctionRecord, Json, Segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,25 +187,21 @@ class PauseView:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfirmReferences:
-    """Say that references hold as of their versions; their tokens are set by the store."""
+class NoteForeignKeys:
+    """Say of foreign keys that they hold as of their versions, or why nothing goes by them any more.
 
-    references: tuple[ReferenceRecord, ...]
+    Answers stay. Tokens are set by the store.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class WithdrawReferences:
-    """Say that references do not hold, or that it is not known any more. Answers stay."""
-
-    names: tuple[str, ...]
+    foreign_keys: tuple[ForeignKeyRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DoubtAnswer:
-    """Have the next refresh make an answer anew, as it went by a reference that does not hold."""
+    """Have the next refresh make an answer anew, as it went by a foreign key that does not hold."""
 
     view: str
-    reference: str
+    foreign_key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,8 +271,7 @@ Update = (
     | ForgetFormer
     | DropView
     | PauseView
-    | ConfirmReferences
-    | WithdrawReferences
+    | NoteForeignKeys
     | DoubtAnswer
     | SetChain
     | ExtendChain

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from slacktide.store.record import (
     Chain,
+    ForeignKeyRecord,
     FunctionRecord,
     Json,
-    ReferenceRecord,
     RunRecord,
     Source,
     ViewRecord,
@@ -35,7 +35,7 @@ class World:
         plans: the run that committed each plan.
         collected: the collection point; what runs that began before this entry wrote and no entry
             names may be gone.
-        references: those that were checked and found to hold, by name.
+        foreign_keys: those that were checked, by name, the broken ones among them.
     """
 
     number: int = -1
@@ -47,12 +47,17 @@ class World:
     runs: Mapping[int, RunRecord] = field(default_factory=lambda: MappingProxyType({}))
     plans: Mapping[str, int] = field(default_factory=_nothing)
     collected: int = 0
-    references: Mapping[str, ReferenceRecord] = field(default_factory=_nothing)
+    foreign_keys: Mapping[str, ForeignKeyRecord] = field(default_factory=_nothing)
 
     @property
     def next_run(self) -> int:
         """A run number that is not taken."""
         return max(self.runs, default=0) + 1
+
+    @property
+    def held_keys(self) -> Mapping[str, ForeignKeyRecord]:
+        """The foreign keys that are known to hold, by name."""
+        return {name: one for name, one in self.foreign_keys.items() if not one.broken}
 
     def relation(self, name: str) -> str | None:
         """Name what takes a name among sources and views, in the way Spark compares names."""

@@ -209,7 +209,7 @@ def test_verify_finds_a_row_that_is_wrong(shop: Program) -> None:
 
 
 def test_verify_checks_what_sources_declare(shop: Program, tmp_path: Path) -> None:
-    assert shop("verify", "--references").out == "no source declares a key or a reference\n"
+    assert shop("verify", "--references").out == "no source declares a key or a foreign key\n"
     folder = tmp_path / "people"
     folder.mkdir()
     (folder / "a.csv").write_text("name\nada\n", encoding="utf-8")
@@ -225,12 +225,15 @@ def test_verify_checks_what_sources_declare(shop: Program, tmp_path: Path) -> No
     assert ran.code == 2
     assert ran.out.splitlines() == [
         "key people(name): ok",
-        "reference bills(customer) -> people(name): 1 key violates it: bob",
+        "foreign key bills(customer) -> people(name): 1 key violates it: bob",
     ]
+    broken = "foreign key bills(customer) -> people(name) does not hold: 1 key violates it: bob"
+    assert broken in shop("status").out
     (folder / "b.csv").write_text("name\nbob\n", encoding="utf-8")
     shop("discover")
     ran = shop("verify", "--references", "--json")
     assert (ran.code, ran.document["holds"]) == (0, True)
+    assert "foreign key" not in shop("status").out
     assert ran.document["versions"] == {"orders": 1, "people": 2, "bills": 1}
     refused = shop("verify", "--views", "v", "--references")
     assert refused.code == 2

@@ -112,11 +112,10 @@ def test_a_snapshot_is_made_of_the_pieces_up_to_it() -> None:
 
 
 def test_mirror_segments_are_due_when_landed_files_have_cost_enough() -> None:
-    view = ViewPlan("v", "incremental", (), o.Program(()), {"t": 1}, {"t": 20}, 1)
     there = world(chain("sources/t", piece(1)), views={"v": 1}, arrivals=20)
-    assert mirror_segments_due(there, [view], {}, EAGER) == {"t": 20}
-    assert mirror_segments_due(there, [view], {"t": 20}, EAGER) == {}
-    assert mirror_segments_due(there, [view], {}, Prices(file=0)) == {}
+    assert mirror_segments_due(there, {"t": 20}, EAGER) == {"t": 20}
+    assert mirror_segments_due(there, {}, EAGER) == {}
+    assert mirror_segments_due(there, {"t": 20}, Prices(file=0)) == {}
     assert still_apart(there, {"t": 20}) == {"t": 20}
     told = world(chain("sources/t", piece(1), piece(2, 20)), views={"v": 1}, arrivals=20)
     assert still_apart(told, {"t": 20}) == {}

@@ -16,8 +16,8 @@ from slacktide.optimizer.api import (
     kept_versions,
     missing_state,
     plan_view,
-    snapshot_sources,
     state_sources,
+    upkeep_of,
 )
 from slacktide.optimizer.compaction import extended
 from slacktide.optimizer.plan import ViewPlan
@@ -142,9 +142,9 @@ def test_stored_plans_read_back() -> None:
 
 def test_states_and_snapshots_of_a_view() -> None:
     assert state_sources(view(TOP)) == {chain_of(SUMMED): ("lines", "orders")}
-    assert snapshot_sources(view(SUMMED), "auto") == {"lines", "orders"}
-    assert snapshot_sources(view(FILTERED), "auto") == frozenset()
-    assert snapshot_sources(view(FILTERED), "full") == {"orders"}
+    assert upkeep_of(view(SUMMED), "auto").snapshots == {"lines", "orders"}
+    assert upkeep_of(view(FILTERED), "auto").snapshots == frozenset()
+    assert upkeep_of(view(FILTERED), "full").snapshots == {"orders"}
     assert state_sources(view(JOINED)) == {}
 
 

@@ -10,6 +10,7 @@ from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.additive import is_additive
 from slacktide.optimizer.derivation import Derivation
+from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.rules import RULES
 from slacktide.program import operator as o
@@ -27,8 +28,13 @@ from tests.unit.optimizer.views import (
     UNITED,
     aggregate,
     column,
+    equal,
 )
 
+MARKER = column(90, "BOOLEAN", nullable=False)
+KNOWN = {
+    "go_along_foreign_key": frozenset({ForeignKey("lines", ("c11",), "orders", ("c1",))}),
+}
 FIRES: dict[str, tuple[r.Rel, type[o.Operator]]] = {
     "read_changes_of_scan": (ORDERS, o.ReadChanges),
     "filter_changes": (FILTERED, o.Select),
@@ -37,8 +43,13 @@ FIRES: dict[str, tuple[r.Rel, type[o.Operator]]] = {
     "expand_changes": (EXPANDED, o.ExpandBag),
     "generate_from_changes": (GENERATED, o.GenerateBag),
     "forget_order": (r.Sort(FILTERED, ()), o.Select),
+    "go_along_foreign_key": (JOINED, o.Add),
     "split_delta_of_join": (JOINED, o.Add),
+    "retest_touched_rows": (r.Join(ORDERS, LINES, "anti", equal(1, 11)), o.Add),
+    "pad_lonely_rows": (r.Join(ORDERS, LINES, "full", equal(1, 11)), o.Add),
+    "mark_met_rows": (r.Join(ORDERS, LINES, "existence", equal(1, 11), MARKER), o.Add),
     "maintain_aggregate": (SUMMED, o.Consolidate),
+    "recompute_touched_groups": (aggregate(ORDERS, "min", column(1), "INT"), o.Add),
     "recompute_touched_partitions": (PARTITIONED, o.Add),
     "recompute_limit": (r.Limit(ORDERS, 3), o.Add),
 }
@@ -61,8 +72,16 @@ def test_what_adds_up_exactly(relation: r.Aggregate, additive: bool) -> None:
 MANY_ROWS = s.Subquery(r.Project(LINES, (s.identity(LINES.columns[0]),)), "INT", True)
 
 
-def derive(rel: r.Rel, *changed: str) -> o.Operator | None:
-    derivation = Derivation("v", Maintainability(rel), changed=frozenset(changed), rebuilds=False)
+def derive(
+    rel: r.Rel, *changed: str, known: frozenset[ForeignKey] = frozenset()
+) -> o.Operator | None:
+    derivation = Derivation(
+        "v",
+        Maintainability(rel),
+        changed=frozenset(changed),
+        rebuilds=False,
+        foreign_keys=known,
+    )
     return derivation.delta(rel)
 
 
@@ -73,14 +92,16 @@ def test_every_rule_is_here() -> None:
 @pytest.mark.parametrize("name", FIRES)
 def test_it_fires_on_what_changed(name: str) -> None:
     relation, kind = FIRES[name]
-    change = derive(relation, "orders", "lines")
+    known = KNOWN.get(name, frozenset())
+    change = derive(relation, "orders", "lines", known=known)
     assert isinstance(change, kind)
+    assert any(of_type(change, o.ByBalance)) == bool(known)
     assert [c.id for c in change.columns] == [c.id for c in relation.columns]
 
 
 @pytest.mark.parametrize("name", FIRES)
 def test_it_is_silent_where_nothing_changed(name: str) -> None:
-    assert derive(FIRES[name][0], "another") is None
+    assert derive(FIRES[name][0], "another", known=KNOWN.get(name, frozenset())) is None
 
 
 def test_a_join_has_a_term_per_changed_side() -> None:

@@ -8,11 +8,11 @@ from slacktide.algebra.tree import sources
 from slacktide.common.tree import of_type
 from slacktide.program import operator as o
 from slacktide.program.reference.operators import Outcome, run_program
-from slacktide.spark.emptiness import nothing, without_empty
+from slacktide.spark.emptiness import without_empty
 from tests.harness.maintained import VIEW, Maintained
 from tests.harness.memory import same_bag
 from tests.harness.plans import Case
-from tests.harness.referring import FACTS, SHAPES, Joins, Rows, next_batch
+from tests.harness.referring import FOREIGN_KEYS, SHAPES, Joins, Rows, next_batch
 
 SEEDS = range(120)
 
@@ -50,7 +50,7 @@ def test_the_same_without_what_is_empty() -> None:
         source = random.Random(seed)  # noqa: S311
         relation = Joins(source).relation()
         shapes = tuple(SHAPES[name] for name in sources(relation))
-        maintained = Maintained(Case(relation, shapes), facts=frozenset(FACTS))
+        maintained = Maintained(Case(relation, shapes), foreign_keys=frozenset(FOREIGN_KEYS))
         present: Rows = {}
         for _ in range(3):
             batch = next_batch(source, present)
@@ -71,5 +71,5 @@ def test_nothing_is_looked_at_where_no_change_is_split() -> None:
     assert without_empty(read, lambda _: True) is read
     split = o.ByBalance(read, (), "kept")
     assert without_empty(split, lambda _: False) is split
-    assert without_empty(split, lambda _: True) == nothing(())
+    assert without_empty(split, lambda _: True) == o.nothing(())
     assert not any(of_type(without_empty(o.Negate(split), lambda _: True), o.ReadChanges))

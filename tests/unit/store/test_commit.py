@@ -118,9 +118,9 @@ BROKEN: list[tuple[s.Requirement, s.Update, str]] = [
         "chain states/y was made by entry 2",
     ),
     (
-        s.ReferenceIs("r", None),
-        s.ConfirmReferences((s.ReferenceRecord("r", "orders", ("b",), "orders", ("a",), {}),)),
-        "reference r was made by entry 2",
+        s.ForeignKeyIs("r", None),
+        s.NoteForeignKeys((s.ForeignKeyRecord("r", "orders", ("b",), "orders", ("a",), {}),)),
+        "foreign key r was made by entry 2",
     ),
     (s.PlanOpen("p"), s.RecordRun(1, "p", {}), "plan p was committed as run 1"),
     (s.RunFree(1), s.RecordRun(1, "p", {}), "run 1 was committed by another writer"),

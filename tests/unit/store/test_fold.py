@@ -327,18 +327,20 @@ def test_what_is_not_there_cannot_change(update: s.Update) -> None:
         s.apply(after(), 1, update)
 
 
-PARENT = s.ReferenceRecord("r", "orders", ("b",), "orders", ("a",), {"orders": 2})
+PARENT = s.ForeignKeyRecord("r", "orders", ("b",), "orders", ("a",), {"orders": 2})
 
 
-def test_references() -> None:
-    world = after([ORDERS], [s.ConfirmReferences((PARENT,))])
-    assert world.references["r"] == replace(PARENT, token=2)
-    assert not s.apply(world, 3, s.WithdrawReferences(("r",))).references
-    with pytest.raises(InvariantError, match="reference q"):
-        s.apply(world, 3, s.WithdrawReferences(("q",)))
+def test_foreign_keys() -> None:
+    world = after([ORDERS], [s.NoteForeignKeys((PARENT,))])
+    assert world.foreign_keys["r"] == replace(PARENT, token=2)
+    assert world.held_keys == world.foreign_keys
+    broken = replace(PARENT, broken="7 without its row")
+    withdrawn = s.apply(world, 3, s.NoteForeignKeys((broken,)))
+    assert withdrawn.foreign_keys == {"r": replace(broken, token=3)}
+    assert not withdrawn.held_keys
     other = replace(PARENT, target="parts")
     with pytest.raises(InvariantError, match="source parts"):
-        s.apply(world, 3, s.ConfirmReferences((other,)))
+        s.apply(world, 3, s.NoteForeignKeys((other,)))
 
 
 @pytest.mark.parametrize(
@@ -350,10 +352,10 @@ def test_references() -> None:
         (s.SkipArrival("orders", 3), True),
     ],
 )
-def test_another_history_says_nothing_of_references(update: s.Update, is_known: bool) -> None:
+def test_another_history_says_nothing_of_foreign_keys(update: s.Update, is_known: bool) -> None:
     arrivals = s.AcceptArrivals("orders", [arrival(name) for name in "abc"])
-    world = after([ORDERS], [arrivals], [s.ConfirmReferences((PARENT,))])
-    assert bool(s.apply(world, 4, update).references) is is_known
+    world = after([ORDERS], [arrivals], [s.NoteForeignKeys((PARENT,))])
+    assert bool(s.apply(world, 4, update).foreign_keys) is is_known
 
 
 def test_a_doubted_answer_is_made_anew() -> None:

@@ -35,7 +35,7 @@ SEGMENT = s.Segment(
 )
 NAMED = s.Segment("register", (), 0, 0, {})
 CHAIN = s.Chain("states/x", (COLUMN,), NAMED, (SEGMENT,), 9)
-REFERENCE = s.ReferenceRecord(
+FOREIGN_KEY = s.ForeignKeyRecord(
     "orders(o_parent) -> orders(o_orderkey)",
     "orders",
     ("o_parent",),
@@ -68,8 +68,7 @@ SAMPLES: list[Any] = [
     s.ForgetFormer("q1", 3),
     s.DropView("q1"),
     s.PauseView("q1", paused=False),
-    s.ConfirmReferences((REFERENCE,)),
-    s.WithdrawReferences(("orders(o_parent) -> orders(o_orderkey)",)),
+    s.NoteForeignKeys((FOREIGN_KEY,)),
     s.DoubtAnswer("q1", "orders(o_parent) -> orders(o_orderkey)"),
     s.SetChain(CHAIN),
     s.SetChain(s.Chain("views/q1", (), None)),
@@ -86,7 +85,7 @@ SAMPLES: list[Any] = [
     s.DefinedBy("source", "orders", 4),
     s.ReadersAre("orders", ("q1", "q2")),
     s.ChainIs("states/x", 9),
-    s.ReferenceIs("orders(o_parent) -> orders(o_orderkey)", 9),
+    s.ForeignKeyIs("orders(o_parent) -> orders(o_orderkey)", 9),
     s.PlanOpen("plan-3"),
     s.RunFree(3),
     s.NotCollected(7),
@@ -159,7 +158,6 @@ def test_a_checkpoint() -> None:
         s.DropChain,
         s.ResetSource,
         s.ReplaceView,
-        s.WithdrawReferences,
     )
     kept = [update for update in updates if not isinstance(update, drops)]
     replaced = next(update for update in updates if isinstance(update, s.ReplaceView))

@@ -282,12 +282,12 @@ def _references(value: Any) -> dict[str, str]:
     wanted = 'a mapping from columns to "source.column"'
     references = _mapping("references", value, wanted)
     for target in references.values():
-        if not isinstance(target, str) or not _is_reference(target):
+        if not isinstance(target, str) or not _is_column(target):
             raise _wrong("references", value, wanted)
     return references
 
 
-def _is_reference(text: str) -> bool:
+def _is_column(text: str) -> bool:
     source, dot, column = text.partition(".")
     return is_name(source) and bool(dot and column)
 

@@ -1,8 +1,7 @@
 """Delta of an aggregate with additive states: the attribute perspective of Tempura.
 
 The state of a group is a row of sums and counts. What a run adds to it is a segment: the partial
-aggregates of the change. The change of the rows is that of the touched groups only. Aggregates that
-do not add up are recomputed, group by group.
+aggregates of the change. The change of the rows is that of the touched groups only.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Assignment, reference
 from slacktide.optimizer.additive import is_additive
-from slacktide.optimizer.recomputing import recompute_at, recompute_delta
 from slacktide.optimizer.rule import Context, DeltaRule, Near
 from slacktide.optimizer.states import AggregateState
 from slacktide.program import operator as o
@@ -19,8 +17,6 @@ from slacktide.program.operator import Moment, Operator, Pair
 
 
 def _aggregate_delta(rel: r.Aggregate, context: Context) -> Operator | None:
-    if not is_additive(rel):
-        return recompute_delta(rel, context)
     change = context.delta(rel.child)
     if change is None:
         return None
@@ -45,8 +41,6 @@ def _aggregate_delta(rel: r.Aggregate, context: Context) -> Operator | None:
 def _aggregate_at(
     rel: r.Aggregate, moment: Moment, context: Context, near: Near | None
 ) -> Operator:
-    if not is_additive(rel):
-        return recompute_at(rel, moment, context, near)
     state = context.state(rel)
     if context.builds(state.chain):
         base = _saved(rel, state, context.at(rel.child, "after"), context)
@@ -88,4 +82,5 @@ MAINTAIN_AGGREGATE = DeltaRule(
     source="Tempura: the attribute perspective",
     delta=_aggregate_delta,
     at=_aggregate_at,
+    where=lambda rel, _: is_additive(rel),
 )

@@ -31,7 +31,6 @@ from slacktide.program.operator.base import (
     INPUTS,
     MULTIPLICITY,
     Additive,
-    Balance,
     Moment,
     Operator,
 )
@@ -40,6 +39,7 @@ from slacktide.program.operator.evaluated import (
     Evaluate,
     Input,
     by_id,
+    nothing,
 )
 from slacktide.program.operator.reads import (
     ReadBag,
@@ -124,7 +124,6 @@ __all__ = [
     "MULTIPLICITY",
     "Add",
     "Additive",
-    "Balance",
     "Batch",
     "ByBalance",
     "Combine",
@@ -162,5 +161,6 @@ __all__ = [
     "Touched",
     "UpTo",
     "by_id",
+    "nothing",
     "operator_inputs",
 ]

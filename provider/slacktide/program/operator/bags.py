@@ -9,7 +9,8 @@ from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import SortKey
 from slacktide.algebra.types import BOOLEAN
 from slacktide.errors import InvariantError
-from slacktide.program.operator.base import Balance, Operator
+from slacktide.program.balance import Balance
+from slacktide.program.operator.base import Operator
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -13,7 +13,6 @@ MULTIPLICITY = "__m"
 INPUTS = ("input0", "input1")
 Moment = OneOf["before", "after"]
 Additive = OneOf["count", "sum"]
-Balance = OneOf["gone", "kept", "came", "repeated"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from slacktide.algebra.relation import Columns, Rel
+from slacktide.algebra.relation import Columns, Rel, Values
 from slacktide.algebra.scalar import Column
 from slacktide.common.node import Node
 from slacktide.program.operator.base import Operator
@@ -37,6 +37,11 @@ class Evaluate(Operator):
 
     def derive(self) -> Columns:
         return self.query.columns
+
+
+def nothing(columns: Columns) -> Evaluate:
+    """No rows of these columns."""
+    return Evaluate(Values(columns, ()), ())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -16,6 +16,7 @@ from slacktide.algebra.scalar import Assignment, Scalar, SortKey
 from slacktide.common.tree import of_type
 from slacktide.errors import DataError, InvariantError
 from slacktide.program import operator as o
+from slacktide.program.balance import BALANCES
 from slacktide.program.operator import by_id
 from slacktide.program.reference.aggregates import total
 from slacktide.program.reference.first import is_dry, leading
@@ -237,14 +238,6 @@ def _add(run: _Run, node: o.Add) -> Any:
     return [item for child in node.children for item in run.any(child)]
 
 
-_BALANCES: Final[Mapping[o.Balance, Callable[[int], bool]]] = {
-    "gone": lambda balance: balance < 0,
-    "kept": lambda balance: balance == 0,
-    "came": lambda balance: balance > 0,
-    "repeated": lambda balance: balance > 1,
-}
-
-
 def _by_balance(run: _Run, node: o.ByBalance) -> Bag:
     places = [node.columns.index(column) for column in node.keys]
     bag = run.bag(node.child)
@@ -252,8 +245,8 @@ def _by_balance(run: _Run, node: o.ByBalance) -> Bag:
     sums: dict[object, int] = {}
     for key, (_, count) in zip(keys, bag, strict=True):
         sums[key] = sums.get(key, 0) + count
-    is_meant = _BALANCES[node.balance]
-    return [item for key, item in zip(keys, bag, strict=True) if is_meant(sums[key])]
+    meant = BALANCES[node.balance]
+    return [item for key, item in zip(keys, bag, strict=True) if meant.has(sums[key])]
 
 
 def _first(run: _Run, node: o.First) -> Bag:

@@ -1,4 +1,4 @@
-"""The eight relations of TPC-H: columns, keys and references. No column is ever null."""
+"""The eight relations of TPC-H: columns, keys and foreign keys. No column is ever null."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checking declared keys and references over whole sources, and what the log says of them then."""
+"""Checking declared keys and foreign keys over whole sources, and what the log says of them then."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from slacktide.common.clock import Clock
-from slacktide.engine.planning import taken_in
-from slacktide.engine.references import (
+from slacktide.engine.foreign_key_check import Check, columns_of, null_keys, repeated_keys
+from slacktide.engine.foreign_keys import (
     Declared,
     declared,
     doubts,
     example,
-    fact_of,
-    withdrawal,
+    foreign_key_of,
 )
-from slacktide.optimizer.checks import Check, columns_of, null_keys, repeated_keys
-from slacktide.optimizer.facts import ForeignKey
+from slacktide.engine.planning import taken_in
 from slacktide.program.operator import Operator, Program
 from slacktide.spark.task import Task
 from slacktide.store import requirement as q
 from slacktide.store import update as u
-from slacktide.store.record import ReferenceRecord
+from slacktide.store.record import ForeignKeyRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -31,20 +29,22 @@ if TYPE_CHECKING:
     from slacktide.store.store import Store
 
 _EXAMPLES = 3
+_UNDECLARED = "is not declared any more"
+Kind = Literal["key", "foreign key"]
 
 
 @dataclass(frozen=True, slots=True)
-class FactCheck:
-    """What was found of one declared key or reference.
+class KeyCheck:
+    """What was found of one declared key or foreign key.
 
     Attributes:
-        name: the key or the reference as text.
+        name: the key or the foreign key as text.
         violations: keys that are NULL or on several rows; or to which rows refer and that are not there.
         examples: some of these keys.
         obstacle: why nothing was checked; empty where it was.
     """
 
-    kind: Literal["key", "reference"]
+    kind: Kind
     name: str
     violations: int
     examples: tuple[str, ...] = ()
@@ -58,27 +58,31 @@ class FactCheck:
     @property
     def line(self) -> str:
         """What was found, in words."""
-        head = f"{self.kind} {self.name}: "
+        return f"{self.kind} {self.name}: {self.finding}"
+
+    @property
+    def finding(self) -> str:
+        """The same without the name."""
         if self.obstacle:
-            return f"{head}not checked, as {self.obstacle}"
+            return f"not checked, as {self.obstacle}"
         if not self.violations:
-            return f"{head}ok"
+            return "ok"
         shown = "; ".join(self.examples)
         more = "; …" if self.violations > len(self.examples) else ""
         violate = "key violates" if self.violations == 1 else "keys violate"
-        return f"{head}{self.violations} {violate} it: {shown}{more}"
+        return f"{self.violations} {violate} it: {shown}{more}"
 
 
 @dataclass(frozen=True, slots=True)
-class ReferenceVerification:
+class ForeignKeyVerification:
     """What was found of all that sources declare.
 
     Attributes:
         versions: of the sources, as of which all was checked.
-        doubted: views whose answers went by a reference that does not hold.
+        doubted: views whose answers went by a foreign key that does not hold.
     """
 
-    checks: tuple[FactCheck, ...]
+    checks: tuple[KeyCheck, ...]
     versions: Mapping[str, int]
     doubted: tuple[str, ...] = ()
 
@@ -97,7 +101,7 @@ class ReferenceVerification:
         }
 
 
-class ReferenceVerifier:
+class ForeignKeyVerifier:
     """Checks what the sources of a workspace declare."""
 
     def __init__(self, store: Store, spark: SparkSession, clock: Clock, attempt: str) -> None:
@@ -106,8 +110,8 @@ class ReferenceVerifier:
         self._clock = clock
         self._attempt = attempt
 
-    def verify(self) -> ReferenceVerification:
-        """Check all of it and say in the log which references hold."""
+    def verify(self) -> ForeignKeyVerification:
+        """Check all of it and say in the log which foreign keys hold."""
         from slacktide.spark.executor import Executor
 
         world = self._store.world()
@@ -118,38 +122,28 @@ class ReferenceVerifier:
         )
         checker = _Checker(executor, world, versions)
         keys = {name: checker.key(name) for name in world.sources if _key(world, name)}
-        found = [(one, checker.reference(one)) for one in declared(world)]
-        holding = [one.fact for one, check in found if check.holds and keys[one.fact.target].holds]
-        doubted = self._say(world, versions, holding)
+        found = [(one, checker.foreign_key(one)) for one in declared(world)]
+        there = [(o, c) for o, c in found if world.sources.keys() >= set(o.foreign_key.sources)]
+        records = [_record(one, check, keys, versions) for one, check in there]
+        doubted = self._say(world, records)
         checks = (*keys.values(), *(check for _, check in found))
-        return ReferenceVerification(checks, versions, doubted)
+        return ForeignKeyVerification(checks, versions, doubted)
 
-    def _say(
-        self, world: World, versions: Mapping[str, int], holding: Sequence[ForeignKey]
-    ) -> tuple[str, ...]:
-        """Confirm what holds, withdraw what does not; give the views of which that makes doubtful."""
-        updates: list[u.Update] = []
-        needed: list[q.Requirement] = []
-        confirmed = {str(fact): _record(fact, versions) for fact in holding}
-        fresh = {
-            name: record
-            for name, record in confirmed.items()
-            if name not in world.references
-            or dict(world.references[name].versions) != dict(record.versions)
-        }
-        if fresh:
-            updates.append(u.ConfirmReferences(tuple(fresh.values())))
-            tokens = {name: record.token for name, record in world.references.items()}
-            needed += [q.ReferenceIs(name, tokens.get(name)) for name in fresh]
-        gone = sorted(world.references.keys() - confirmed.keys())
-        withdrawn, unchanged = withdrawal(world, gone)
-        broken = frozenset(fact_of(world.references[name]) for name in gone)
-        doubted = doubts(world, broken)
+    def _say(self, world: World, found: Sequence[ForeignKeyRecord]) -> tuple[str, ...]:
+        """Note what was found of foreign keys; give the views of which that makes doubtful."""
+        names = {record.name for record in found}
+        undeclared = (one for name, one in world.held_keys.items() if name not in names)
+        told = [*found, *(replace(one, broken=_UNDECLARED, token=0) for one in undeclared)]
+        known = {name: replace(one, token=0) for name, one in world.foreign_keys.items()}
+        fresh = [record for record in told if known.get(record.name) != record]
+        lost = [record for record in fresh if record.broken and record.name in world.held_keys]
+        doubted = doubts(world, frozenset(map(foreign_key_of, lost)))
         views = tuple(one.view for one in doubted if isinstance(one, u.DoubtAnswer))
-        updates += [*withdrawn, *doubted]
-        if updates:
-            needed += [*unchanged, *self._ground(world, views)]
-            self._store.commit(updates, needed)
+        if fresh:
+            tokens = {name: one.token for name, one in world.foreign_keys.items()}
+            needed = [q.ForeignKeyIs(one.name, tokens.get(one.name)) for one in fresh]
+            updates = [u.NoteForeignKeys(tuple(fresh)), *doubted]
+            self._store.commit(updates, [*needed, *self._ground(world, views)])
         return views
 
     def _ground(self, world: World, views: Sequence[str]) -> list[q.Requirement]:
@@ -158,9 +152,18 @@ class ReferenceVerifier:
         return [*sources, *skipped, *(q.ViewIs(name, world.views[name].token) for name in views)]
 
 
-def _record(fact: ForeignKey, versions: Mapping[str, int]) -> ReferenceRecord:
-    held = {name: versions[name] for name in fact.sources}
-    return ReferenceRecord(str(fact), fact.source, fact.columns, fact.target, fact.key, held)
+def _record(
+    one: Declared, check: KeyCheck, keys: Mapping[str, KeyCheck], versions: Mapping[str, int]
+) -> ForeignKeyRecord:
+    """What the log keeps of a check: a foreign key holds where the key that it refers to does."""
+    key = one.foreign_key
+    at = {name: versions[name] for name in key.sources}
+    wrong = [] if check.holds else [check.finding]
+    wrong += [found.line] if (found := keys.get(key.target)) and not found.holds else []
+    broken = f"does not hold: {'; '.join(wrong)}" if wrong else ""
+    return ForeignKeyRecord(
+        str(key), key.source, key.columns, key.target, key.key, at, broken=broken
+    )
 
 
 def _key(world: World, source: str) -> tuple[str, ...]:
@@ -173,7 +176,7 @@ class _Checker:
         self._world = world
         self._versions = versions
 
-    def key(self, source: str) -> FactCheck:
+    def key(self, source: str) -> KeyCheck:
         names = _key(self._world, source)
         key = columns_of(self._world.sources[source].schema, names)
         title = f"{source}({', '.join(names)})"
@@ -184,14 +187,16 @@ class _Checker:
             repeated, violations=nulls.violations + repeated.violations, examples=examples
         )
 
-    def reference(self, one: Declared) -> FactCheck:
+    def foreign_key(self, one: Declared) -> KeyCheck:
         if one.obstacle:
-            return FactCheck("reference", str(one.fact), 0, obstacle=one.obstacle)
-        schemas = {name: self._world.sources[name].schema for name in one.fact.sources}
-        return self._found("reference", str(one.fact), Check(one.fact, schemas).unmet())
+            return KeyCheck("foreign key", str(one.foreign_key), 0, obstacle=one.obstacle)
+        schemas = {name: self._world.sources[name].schema for name in one.foreign_key.sources}
+        return self._found(
+            "foreign key", str(one.foreign_key), Check(one.foreign_key, schemas).unmet()
+        )
 
-    def _found(self, kind: Literal["key", "reference"], name: str, operator: Operator) -> FactCheck:
+    def _found(self, kind: Kind, name: str, operator: Operator) -> KeyCheck:
         task = Task(name, Program(()), self._versions, self._versions, scopes={})
         rows = self._executor.rows(task, operator, most=_EXAMPLES)
         count = self._executor.count(task, operator) if rows else 0
-        return FactCheck(kind, name, count, tuple(example(row) for row in rows))
+        return KeyCheck(kind, name, count, tuple(example(row) for row in rows))

@@ -1,4 +1,4 @@
-"""Every sign and every balance in a program that goes by references matters: turned, it is caught."""
+"""Every sign and every balance in a program that goes by foreign keys matters: turned, it is caught."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from slacktide.algebra.tree import sources
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import DataError
 from slacktide.program import operator as o
+from slacktide.program.balance import Balance
 from slacktide.program.reference.operators import Bag
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case
-from tests.harness.referring import FACTS, SHAPES, Rows, next_batch
+from tests.harness.referring import FOREIGN_KEYS, SHAPES, Rows, next_batch
 from tests.unit.properties.test_mutations import mutants
 
 SEEDS = range(60)
-BALANCES: tuple[o.Balance, ...] = ("gone", "kept", "came")
+BALANCES: tuple[Balance, ...] = ("gone", "kept", "came")
 BATCHES = 4
 ORDERS = "scan o [ok#1:INT!, ck#2:INT, w#3:INT]"
 LINES = "scan l [ok#4:INT, a#5:INT, b#6:INT, w#7:INT]"
@@ -66,7 +67,7 @@ def turned(program: o.Program) -> list[o.Program]:
 def fails(relation: r.Rel, number: int, seed: int) -> bool:
     source = random.Random(seed)  # noqa: S311
     shapes = tuple(SHAPES[name] for name in sources(relation))
-    maintained = Maintained(Case(relation, shapes), facts=frozenset(FACTS))
+    maintained = Maintained(Case(relation, shapes), foreign_keys=frozenset(FOREIGN_KEYS))
     present: Rows = {}
     for place in range(BATCHES):
         batch = next_batch(source, present)
@@ -83,7 +84,7 @@ def fails(relation: r.Rel, number: int, seed: int) -> bool:
 
 def number_of_mutants(relation: r.Rel) -> int:
     shapes = tuple(SHAPES[name] for name in sources(relation))
-    maintained = Maintained(Case(relation, shapes), facts=frozenset(FACTS))
+    maintained = Maintained(Case(relation, shapes), foreign_keys=frozenset(FOREIGN_KEYS))
     nothing: dict[str, Bag] = {shape.name: [] for shape in shapes}
     maintained.arrive(nothing)
     maintained.refresh()

@@ -1,4 +1,4 @@
-"""Which joins go by a reference, and which do not."""
+"""Which joins go by a foreign key, and which do not."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.textual import from_text
-from slacktide.optimizer.facts import ForeignKey, referring
+from slacktide.optimizer.foreign_keys import ForeignKey, referring
 
 LINE = ForeignKey("l", ("o",), "o", ("k",))
 PAIR = ForeignKey("l", ("a", "b"), "p", ("a", "b"))
 RETURN = ForeignKey("b", ("o",), "o", ("k",))
-FACTS = frozenset({LINE, PAIR, RETURN})
+FOREIGN_KEYS = frozenset({LINE, PAIR, RETURN})
 
 LINES = "scan l [o#1:INT, a#2:INT, b#3:INT]"
 ORDERS = "scan o [k#4:INT!, v#5:INT]"
@@ -67,18 +67,18 @@ NONE = {
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_goes_by_a_reference(name: str) -> None:
-    rel, facts = FOUND[name]
-    found = referring(rel, FACTS)
+def test_goes_by_a_foreign_key(name: str) -> None:
+    rel, foreign_keys = FOUND[name]
+    found = referring(rel, FOREIGN_KEYS)
     assert found is not None
-    assert found.facts == facts
-    assert found.anchor.source in {fact.target for fact in facts}
-    assert [column.name for column in found.key] == list(next(iter(facts)).key)
+    assert found.foreign_keys == foreign_keys
+    assert found.anchor.source in {foreign_key.target for foreign_key in foreign_keys}
+    assert [column.name for column in found.key] == list(next(iter(foreign_keys)).key)
 
 
 @pytest.mark.parametrize("name", NONE)
 def test_goes_by_none(name: str) -> None:
-    assert referring(NONE[name], FACTS) is None
+    assert referring(NONE[name], FOREIGN_KEYS) is None
 
 
 def test_all_sources_must_refer() -> None:
@@ -87,6 +87,6 @@ def test_all_sources_must_refer() -> None:
     assert referring(rel, ()) is None
 
 
-def test_a_reference_as_text() -> None:
+def test_a_foreign_key_as_text() -> None:
     assert str(PAIR) == "l(a, b) -> p(a, b)"
     assert ForeignKey("e", ("boss",), "e", ("k",)).sources == ("e",)

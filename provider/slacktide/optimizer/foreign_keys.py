@@ -1,8 +1,8 @@
-"""Facts about sources that hold at the start and at the end of a run: references to keys.
+"""Foreign keys that hold at the start and at the end of a run, and the joins that go by them.
 
 Where every non-NULL `fk` of R has its row in S, whose key `pk` is unique, a key that came to S had no
 row in R before, and one that is gone from S has none after. The joins for which this says something
-are found here; what it says stands in `slacktide.optimizer.referenced`.
+are found here; what it says stands in `slacktide.optimizer.rules.foreign_key_join`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.equalities import Equality, take_apart
+from slacktide.algebra.equalities import Equality, parts_of
 from slacktide.algebra.scalar import Column, Reference, Scalar
 
 Origin = tuple[r.Scan, str]  # a column of a source
@@ -47,7 +47,7 @@ class Referring:
     """A join in which rows of one side refer to keys of a scan below the other.
 
     Attributes:
-        facts: what must hold for that.
+        foreign_keys: what must hold for that.
         source: the side of the referring rows.
         target: the other side.
         anchor: the scan of the source referred to.
@@ -55,7 +55,7 @@ class Referring:
         path: the target and what lies below it, down to the anchor, which is not in it.
     """
 
-    facts: frozenset[ForeignKey]
+    foreign_keys: frozenset[ForeignKey]
     source: r.Rel
     target: r.Rel
     anchor: r.Scan
@@ -63,14 +63,14 @@ class Referring:
     path: tuple[r.Rel, ...]
 
 
-def referring(rel: r.Join, facts: Collection[ForeignKey]) -> Referring | None:
-    """Find the fact that a join goes by; None where there is none."""
-    parts = take_apart(rel.condition, rel.left.columns, rel.right.columns)
+def referring(rel: r.Join, foreign_keys: Collection[ForeignKey]) -> Referring | None:
+    """Find the foreign keys that a join goes by; None where there are none."""
+    parts = parts_of(rel)
     plain = [equal for equal in parts.equalities if equal.operator == "=" and _is_plain(equal)]
     for source, target in ((rel.left, rel.right), (rel.right, rel.left)):
         is_left = source == rel.left
         sided = [(e.left, e.right) if is_left else (e.right, e.left) for e in plain]
-        found = _one_way(source, target, sided, facts)
+        found = _one_way(source, target, sided, foreign_keys)
         if found is not None:
             return found
     return None
@@ -84,7 +84,7 @@ def _one_way(
     source: r.Rel,
     target: r.Rel,
     values: Sequence[tuple[Scalar, Scalar]],
-    facts: Collection[ForeignKey],
+    foreign_keys: Collection[ForeignKey],
 ) -> Referring | None:
     found: dict[r.Scan, dict[str, set[Origin]]] = {}
     paths: dict[r.Scan, tuple[r.Rel, ...]] = {}
@@ -94,7 +94,7 @@ def _one_way(
             anchor, name, paths[anchor] = below
             found.setdefault(anchor, {})[name] = carried
     for anchor, names in found.items():
-        held = _held(anchor.source, names, facts)
+        held = _held(anchor.source, names, foreign_keys)
         if held:
             keyed = next(iter(held)).key
             key = tuple(column for name in keyed for column in anchor.fields if column.name == name)
@@ -103,21 +103,25 @@ def _one_way(
 
 
 def _held(
-    target: str, names: dict[str, set[Origin]], facts: Collection[ForeignKey]
+    target: str, names: dict[str, set[Origin]], foreign_keys: Collection[ForeignKey]
 ) -> frozenset[ForeignKey]:
-    """The facts by which all that a side carries refers to keys of a source; none where one lacks."""
-    for fact in sorted(facts):
-        if fact.target != target or not names.keys() >= set(fact.key):
+    """Those by which all that a side carries refers to keys of a source; none where one lacks."""
+    for foreign_key in sorted(foreign_keys):
+        if foreign_key.target != target or not names.keys() >= set(foreign_key.key):
             continue
-        if len(fact.key) > 1:
-            scans = {scan for name in fact.key for scan, _ in names[name]}
-            wanted = dict(zip(fact.key, fact.columns, strict=True))
-            fits = all({column for _, column in names[k]} == {wanted[k]} for k in fact.key)
-            if len(scans) == 1 and fits and {scan.source for scan in scans} == {fact.source}:
-                return frozenset({fact})
+        if len(foreign_key.key) > 1:
+            scans = {scan for name in foreign_key.key for scan, _ in names[name]}
+            wanted = dict(zip(foreign_key.key, foreign_key.columns, strict=True))
+            fits = all({column for _, column in names[k]} == {wanted[k]} for k in foreign_key.key)
+            if len(scans) == 1 and fits and {scan.source for scan in scans} == {foreign_key.source}:
+                return frozenset({foreign_key})
             continue
-        origins = {(scan.source, column) for scan, column in names[fact.key[0]]}
-        same = [other for other in facts if (other.target, other.key) == (target, fact.key)]
+        origins = {(scan.source, column) for scan, column in names[foreign_key.key[0]]}
+        same = [
+            other
+            for other in foreign_keys
+            if (other.target, other.key) == (target, foreign_key.key)
+        ]
         by_origin = {(other.source, other.columns[0]): other for other in same}
         if origins <= by_origin.keys():
             return frozenset(by_origin[origin] for origin in origins)

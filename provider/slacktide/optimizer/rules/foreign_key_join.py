@@ -1,4 +1,4 @@
-"""The change of an inner join along a reference (ADR 0006).
+"""The change of an inner join along a foreign key (ADR 0006).
 
 R refers to the key of S, and the rows of R that change are joined with what S has or had:
 
@@ -15,20 +15,26 @@ change is then the change by the scan alone and the change by all else.
 from __future__ import annotations
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.equalities import take_apart
-from slacktide.optimizer.facts import Referring
-from slacktide.optimizer.rule import Context, add, bounded_by
+from slacktide.algebra.equalities import parts_of
+from slacktide.errors import InvariantError
+from slacktide.optimizer.foreign_keys import Referring
+from slacktide.optimizer.rule import Context, DeltaRule, Terms, add, bounded_by
 from slacktide.program import operator as o
+from slacktide.program.balance import Balance
 from slacktide.program.operator import Moment, Operator
 
-Terms = list[Operator]
+
+def _is_along(rel: r.Join, context: Context) -> bool:
+    return rel.kind == "inner" and context.referring(rel) is not None
 
 
-def referenced(rel: r.Join, by: Referring, context: Context) -> Terms:
-    """The change of a join along a reference."""
+def _delta(rel: r.Join, context: Context) -> Operator | None:
+    by = context.referring(rel)
+    if by is None:
+        raise InvariantError("a join goes by no foreign key")
     change = context.delta(by.source)
     terms = [] if change is None else [_referring_to(rel, by, change, context)]
-    return [*terms, *_updated(rel, by, context)]
+    return add([*terms, *_updated(rel, by, context)], rel.columns)
 
 
 def _referring_to(rel: r.Join, by: Referring, change: Operator, context: Context) -> Operator:
@@ -54,7 +60,7 @@ def _updated(rel: r.Join, by: Referring, context: Context) -> Terms:
     return [] if kept is None else [_met(rel, by.target, kept, "before", context)]
 
 
-def _balanced(by: Referring, balance: o.Balance) -> Operator:
+def _balanced(by: Referring, balance: Balance) -> Operator:
     changes = o.ReadChanges(by.anchor.source, by.anchor.fields)
     return o.ByBalance(changes, by.key, balance)
 
@@ -109,10 +115,21 @@ def _met(
     """Rows of one side with what they meet on the other, and with further rows of that."""
     is_left = side == node.left
     other = node.right if is_left else node.left
-    equalities = take_apart(node.condition, node.left.columns, node.right.columns).equalities
+    equalities = parts_of(node).equalities
     pairs = [(e.right, e.left) if is_left else (e.left, e.right) for e in equalities]
     there = context.at(other, moment, bounded_by(rows, pairs))
     if beside is not None:
         there = o.Add((there, beside), other.columns)
     left, right = (rows, there) if is_left else (there, rows)
     return o.JoinBags(left, right, node.condition)
+
+
+GO_ALONG_FOREIGN_KEY = DeltaRule(
+    name="go_along_foreign_key",
+    node=r.Join,
+    identity="Δ(R ⋈ S) = ΔR ⋈ (S' + S⁻) + R ⋈ ΔS⁼, where R refers to the key of S",
+    source="ADR 0006: foreign keys, after Quass and others",
+    delta=_delta,
+    at=None,
+    where=_is_along,
+)

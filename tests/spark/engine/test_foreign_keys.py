@@ -1,4 +1,4 @@
-"""References between sources: what uses them, what guards them, and what happens when they break."""
+"""Foreign keys between sources: what uses them, what guards them, and what happens when they break."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ def shop(lab: Lab) -> Lab:
     )
     lab.view("joined", SQL, joined, "customers", "orders", "lines")
     lab.step(joined="full")
-    found = lab.ws.verify_references(lab.spark)
+    found = lab.ws.verify_foreign_keys(lab.spark)
     assert found.holds, found.to_dict()
     return lab
 
 
 def known(lab: Lab) -> set[str]:
-    return set(lab.ws._store.world().references)
+    return set(lab.ws._store.world().held_keys)
 
 
-def goes_by_references(plan: Plan) -> bool:
+def goes_by_foreign_keys(plan: Plan) -> bool:
     view = plan.views[0]
     assert view.program is not None
     has = any(of_type(view.program, ByBalance))
-    assert bool(view.facts) or not has
+    assert bool(view.foreign_keys) or not has
     return has
 
 
@@ -78,12 +78,17 @@ def planned(lab: Lab) -> Plan:
 
 def test_what_holds_is_told_and_used(shop: Lab) -> None:
     assert known(shop) == {LINES, BUYERS}
+    number = shop.number
+    assert shop.ws.verify_foreign_keys(shop.spark).holds
+    assert shop.number == number, "what is known already is not said again"
+    (told,) = shop.ws.status().sources["lines"]["foreign_keys"]
+    assert (told["state"], told["versions"]) == ("holds", {"lines": 1, "orders": 1})
     shop.land("orders", insert=[(14, 2, "o"), (15, 1, "x")], delete=[(10, 1, "o")])
     shop.land("lines", insert=[(14, 20, 1), (15, 21, 1)], delete=[(10, i, i) for i in (0, 4, 8)])
     plan = planned(shop)
-    assert goes_by_references(plan)
-    assert set(plan.references) == set(plan.views[0].facts) == {LINES, BUYERS}
-    versions = shop.ws._store.world().references[LINES].versions
+    assert goes_by_foreign_keys(plan)
+    assert set(plan.foreign_keys) == set(plan.views[0].foreign_keys) == {LINES, BUYERS}
+    versions = shop.ws._store.world().foreign_keys[LINES].versions
     assert dict(versions) == {"lines": 2, "orders": 2}
 
 
@@ -101,9 +106,9 @@ def test_rows_that_are_updated_and_keys_that_move(shop: Lab) -> None:
     )
     moved = [((12, i, i), (22, i, i)) for i in (2, 6, 10)]
     shop.land("lines", update=[*moved, ((10, 0, 0), (20, 0, 5))])
-    assert goes_by_references(planned(shop))
+    assert goes_by_foreign_keys(planned(shop))
     shop.land("orders", update=[((11, 2, "x"), (11, 3, "o"))])
-    assert goes_by_references(planned(shop))
+    assert goes_by_foreign_keys(planned(shop))
     assert known(shop) == {LINES, BUYERS}
 
 
@@ -112,8 +117,18 @@ def test_a_run_without_kept_keys_does_not_read_the_referring_source(shop: Lab) -
     plan = shop.ws.plan()
     report = shop.ws.refresh(shop.spark, plan)
     shop.check()
-    assert goes_by_references(shop.ws.stored_plan(plan.plan_id))
+    assert goes_by_foreign_keys(shop.ws.stored_plan(plan.plan_id))
     assert report.views["joined"].actual["rows_read"] == 0
+
+
+def test_a_referring_column_that_is_null_breaks_nothing(shop: Lab) -> None:
+    shop.land("lines", insert=[(None, 40, 1)], update=[((10, 0, 0), (None, 0, 0))])
+    shop.land("orders", insert=[(30, None, "o")], update=[((11, 2, "o"), (11, None, "o"))])
+    assert goes_by_foreign_keys(planned(shop))
+    shop.land("orders", delete=[(20, None, "o"), (30, None, "o")])
+    assert goes_by_foreign_keys(planned(shop))
+    assert known(shop) == {LINES, BUYERS}
+    assert shop.ws.verify_foreign_keys(shop.spark).holds
 
 
 @pytest.mark.parametrize(
@@ -122,22 +137,27 @@ def test_a_run_without_kept_keys_does_not_read_the_referring_source(shop: Lab) -
         ("lines", {"insert": [(77, 30, 1)]}),
         ("orders", {"delete": [(11, 2, "o")]}),
         ("orders", {"insert": [(11, 1, "o")]}),
+        ("orders", {"insert": [(None, 1, "o")]}),
     ],
-    ids=["a fact before its dimension", "facts that are left", "a key on two rows"],
+    ids=["a fact before its dimension", "facts that are left", "a key on two rows", "a NULL key"],
 )
-def test_a_broken_reference_is_withdrawn_before_it_is_used(shop: Lab, source: str, rows) -> None:
+def test_a_broken_foreign_key_is_withdrawn_before_it_is_used(shop: Lab, source: str, rows) -> None:
     shop.land(source, **rows)
     report = shop.ws.refresh(shop.spark)
     assert known(shop) == {BUYERS}
     assert any(LINES in notice for notice in report.notices)
     found = shop.ws.verify(shop.spark)
     assert found.equal, found.to_dict()
+    (told,) = shop.ws.status().sources["lines"]["foreign_keys"]
+    assert told["name"] == LINES
+    assert told["state"] == "broken"
+    assert told["broken"] in report.notices[0]
     shop.land("lines", insert=[(11, 31, 1)])
     plan = shop.ws.plan()
     shop.ws.refresh(shop.spark, plan)
-    assert LINES not in shop.ws.stored_plan(plan.plan_id).views[0].facts
+    assert LINES not in shop.ws.stored_plan(plan.plan_id).views[0].foreign_keys
     assert shop.ws.verify(shop.spark).equal
-    again = shop.ws.verify_references(shop.spark)
+    again = shop.ws.verify_foreign_keys(shop.spark)
     assert not again.holds
     assert not again.doubted
     assert known(shop) == {BUYERS}
@@ -149,10 +169,40 @@ def test_a_dimension_that_came_late_is_trusted_once_verified(shop: Lab) -> None:
     shop.land("orders", insert=[(77, 1, "o")])
     shop.step(joined="incremental")
     assert known(shop) == {BUYERS}
-    assert shop.ws.verify_references(shop.spark).holds
+    assert shop.ws.verify_foreign_keys(shop.spark).holds
     shop.land("orders", update=[((77, 1, "o"), (77, 2, "o"))])
     plan = planned(shop)
-    assert LINES in plan.views[0].facts
+    assert LINES in plan.views[0].foreign_keys
+
+
+def test_what_lags_and_cannot_be_read_is_withdrawn(shop: Lab) -> None:
+    """No view went by it meanwhile, and the mirror tells what the landed file did."""
+    shop.view("others", "SELECT l.n, c.name FROM lines l, customers c WHERE l.v = c.k")
+    shop.ws.drop_view("joined")
+    shop.refresh()
+    landed = shop.land("lines", insert=[(10 + i % 4, 100 + i, i) for i in range(20)])
+    shop.refresh()
+    landed.unlink()
+    shop.view("joined", SQL, joined, "customers", "orders", "lines")
+    report = shop.refresh()
+    shop.check()
+    assert known(shop) == {BUYERS}
+    (notice,) = report.notices
+    assert notice.startswith(f"{LINES} is not known to hold any more: source lines: ")
+    shop.land("lines", insert=[(10, 200, 1)])
+    shop.step(joined="incremental")
+
+
+def test_all_that_breaks_is_told_by_one_run(shop: Lab) -> None:
+    shop.land("lines", insert=[(77, 30, 1)])
+    shop.land("orders", insert=[(40, 9, "o")])
+    report = shop.refresh()
+    shop.verified()
+    assert not known(shop)
+    assert report.notices == (
+        f"{LINES} does not hold: 77 without its row; not used until verified",
+        f"{BUYERS} does not hold: 9 without its row; not used until verified",
+    )
 
 
 def test_a_source_that_is_held_back(shop: Lab) -> None:
@@ -166,7 +216,7 @@ def test_a_source_that_is_held_back(shop: Lab) -> None:
     shop.step(joined="incremental")
 
 
-def test_answers_that_went_by_a_broken_reference_are_made_anew(shop: Lab) -> None:
+def test_answers_that_went_by_a_broken_foreign_key_are_made_anew(shop: Lab) -> None:
     """As where rows were damaged in a way that no run could see."""
     store = shop.ws._store
     shop.land("lines", insert=[(78, 40, 1)])
@@ -176,18 +226,15 @@ def test_answers_that_went_by_a_broken_reference_are_made_anew(shop: Lab) -> Non
     from slacktide.store import update as u
 
     shop.refresh()
-    record = store.world().references.get(LINES)
-    assert record is None
     versions = {"lines": 2, "orders": 1}
-    world = store.world()
-    forged = replace(next(iter(world.references.values())), name=LINES, versions=versions)
-    forged = replace(forged, source="lines", columns=("o",), target="orders", key=("k",))
-    store.commit([u.ConfirmReferences((forged,))])
-    found = shop.ws.verify_references(shop.spark)
+    record = store.world().foreign_keys[LINES]
+    assert record.broken == "does not hold: 78 without its row"
+    store.commit([u.NoteForeignKeys((replace(record, broken="", versions=versions),))])
+    found = shop.ws.verify_foreign_keys(shop.spark)
     assert found.doubted == ("joined",)
     assert {check.name: check.violations for check in found.checks}[LINES] == 1
     (check,) = [check for check in found.checks if check.name == LINES]
-    assert check.line == f"reference {LINES}: 1 key violates it: 78"
+    assert check.line == f"foreign key {LINES}: 1 key violates it: 78"
     plan = shop.ws.plan()
     assert [str(reason) for reason in plan.views[0].reasons] == [f"REFERENCE_BROKEN({LINES})"]
     shop.ws.refresh(shop.spark, plan)
@@ -200,13 +247,13 @@ def test_what_is_declared_wrongly_is_told(lab: Lab) -> None:
     declared = {"a": "s.k", "b": "s.j", "c": "nowhere.k"}
     lab.source("r", "a BIGINT, b BIGINT, c INT", (1, 1, 1), references=declared)
     lab.ws.discover()
-    found = lab.ws.verify_references(lab.spark)
+    found = lab.ws.verify_foreign_keys(lab.spark)
     assert not found.holds
     lines = [check.line for check in found.checks]
     assert lines == [
         "key s(k): 2 keys violate it: NULL; 1",
-        "reference r(a) -> s(k): not checked, as a has the type BIGINT and k the type INT",
-        "reference r(b) -> s(j): not checked, as j is not the declared key of s",
-        "reference r(c) -> nowhere(k): not checked, as there is no source nowhere",
+        "foreign key r(a) -> s(k): not checked, as a has the type BIGINT and k the type INT",
+        "foreign key r(b) -> s(j): not checked, as j is not the declared key of s",
+        "foreign key r(c) -> nowhere(k): not checked, as there is no source nowhere",
     ]
     assert not known(lab)

@@ -1,0 +1,142 @@
+"""Deltas of semi and anti joins: which rows of one side meet another (ADR 0004, decisions 1 and 2).
+
+The question whether a row meets another is not linear. Where rows meet by equal keys alone, the
+distinct keys of the right side are a state, and the semi join is an inner join with it; where they
+meet by keys and more, the rows with keys that a change has are tested before and after; where by no
+keys, the rows that the change meets are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
+from slacktide.algebra.equalities import Condition, parts_of
+from slacktide.optimizer.distinct_keys import by_distinct_keys, keys_of_side
+from slacktide.optimizer.rule import Context, DeltaRule, Near, Terms, add, bounded_by
+from slacktide.program import operator as o
+from slacktide.program.operator import Moment, Operator, Pair
+
+
+def _delta(rel: r.Join, context: Context) -> Operator | None:
+    terms = _semi(rel, context) if rel.kind == "semi" else _anti(rel, context)
+    return add(terms, rel.columns)
+
+
+def _anti(rel: r.Join, context: Context) -> Terms:
+    """The change of L ▷ R, which is L less L ⋉ R."""
+    left, right = context.delta(rel.left), context.delta(rel.right)
+    parts = parts_of(rel)
+    if left is not None and right is not None and parts.equalities and parts.both:
+        return _recomputed(rel, parts, context, negated=True)
+    lost: Terms = [o.Negate(term) for term in _semi(rel, context)]
+    return lost if left is None else [left, *lost]
+
+
+def _semi(rel: r.Join, context: Context) -> Terms:
+    """The change of L ⋉ R, with the columns of L."""
+    parts = parts_of(rel)
+    left, right = context.delta(rel.left), context.delta(rel.right)
+    if left is None and right is None:
+        return []
+    if parts.equalities and not parts.both:
+        change = context.delta(by_distinct_keys(rel, parts, context))
+        return [] if change is None else [change]
+    if parts.equalities and right is not None:
+        return _recomputed(rel, parts, context, negated=False)
+    return _met(rel, context)
+
+
+def _recomputed(rel: r.Join, parts: Condition, context: Context, *, negated: bool) -> Terms:
+    """(L'│K ⋉ R'│K) − (L│K ⋉ R│K), K the keys that some row of ΔL or ΔR has; or with ▷ for ⋉.
+
+    Where L is such a join itself, the rows of both moments are tested once for all: the change of L
+    is not needed, only its keys are.
+    """
+    lefts = tuple(equal.left for equal in parts.equalities)
+    rights = tuple(equal.right for equal in parts.equalities)
+    keys = _changed_keys(
+        [(context.delta(rel.left), lefts), (context.delta(rel.right), rights)], context
+    )
+    own = tuple(map(s.reference, keys.columns))
+    near_left = Near(keys, tuple(map(Pair, lefts, own)))
+    near_right = Near(keys, tuple(map(Pair, rights, own)))
+
+    def tested(moment: Moment) -> Operator:
+        left = near_left.only(context.at(rel.left, moment, near_left))
+        right = near_right.only(context.at(rel.right, moment, near_right))
+        return o.SemiBags(left, right, rel.condition, negated=negated)
+
+    return [tested("after"), o.Negate(tested("before"))]
+
+
+def _changed_keys(
+    sides: Sequence[tuple[Operator | None, tuple[s.Scalar, ...]]], context: Context
+) -> Operator:
+    """The keys that occur in the changes of the two sides of a join."""
+    found: Terms = []
+    for change, keys in sides:
+        if change is None:
+            continue
+        near = _keys_of(change, list(zip(keys, keys, strict=True)))
+        named = (context.fresh("key", key.type) for key in keys)
+        outputs = map(s.Assignment, named, (pair.other for pair in near.pairs))
+        found.append(o.Map(near.by, tuple(outputs)))
+    return found[0] if len(found) == 1 else o.Add(tuple(found), found[0].columns)
+
+
+def _met(rel: r.Join, context: Context) -> Terms:
+    """ΔL ⋉ R' + (M ⋉ R' − M ⋉ R), M the rows of L that some row of ΔR may meet."""
+    left, right = context.delta(rel.left), context.delta(rel.right)
+    terms: Terms = []
+    if left is not None:
+        across = [(equal.right, equal.left) for equal in parts_of(rel).equalities]
+        near = _keys_of(left, across) if across else None
+        rows = context.at(rel.right, "after", near)
+        terms.append(
+            o.SemiBags(left, near.only(rows) if near else rows, rel.condition, negated=False)
+        )
+    if right is not None:
+        rows = o.SemiBags(context.at(rel.left, "before"), right, rel.condition, negated=False)
+        old, new = context.at(rel.right, "before"), context.at(rel.right, "after")
+        terms.append(o.Flips(rows, old, new, rel.condition))
+    return terms
+
+
+def _keys_of(change: Operator, pairs: Sequence[tuple[s.Scalar, s.Scalar]]) -> Near:
+    """A bag that has the keys of a change: the small one that they stem from, or the change."""
+    near = bounded_by(change, pairs)
+    if near is not None and not near.by.is_state:
+        return near
+    return Near(change, tuple(Pair(*pair) for pair in pairs))
+
+
+def _at(rel: r.Join, moment: Moment, context: Context, near: Near | None) -> Operator:
+    left = context.at(rel.left, moment, near and near.over(rel.left.columns))
+    right, condition = _tested(rel, moment, context, near)
+    return o.SemiBags(left, right, condition, negated=rel.kind == "anti")
+
+
+def _tested(
+    rel: r.Join, moment: Moment, context: Context, near: Near | None
+) -> tuple[Operator, s.Scalar | None]:
+    """What the rows of L are tested against: a state where one is kept, and the condition."""
+    parts = parts_of(rel)
+    if parts.equalities and not parts.both:
+        keys, condition = keys_of_side(rel, parts, context)
+        return context.at(keys, moment), condition
+    across = near and near.across({equal.left: equal.right for equal in parts.equalities})
+    rows = context.at(rel.right, moment, across)
+    return across.only(rows) if across else rows, rel.condition
+
+
+RETEST_TOUCHED_ROWS = DeltaRule(
+    name="retest_touched_rows",
+    node=r.Join,
+    identity="L ⋉ R = L ⋈ δk(R), or Δ(L ⋉ R) = L'│K ⋉ R'│K − L│K ⋉ R│K;  L ▷ R = L − L ⋉ R",
+    source="ADR 0004: semi and anti joins",
+    delta=_delta,
+    at=_at,
+    where=lambda rel, _: rel.kind in {"semi", "anti"},
+)
