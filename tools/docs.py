@@ -111,8 +111,8 @@ def performance_page() -> str:
         "  changed keys cover most of the large tables. Q13 and Q22 read all customers.",
         "* Scattered: when every table changes a little everywhere, each of them leads to a term that reads the others",
         "  nearly whole, and no range of keys helps. There the refresh costs more than batch, Q21 far more, whose",
-        "  conditions over a self-join are tested before and after the change. Such a view is better off with the",
-        "  policy `full`.",
+        "  conditions over a self-join are tested before and after the change. When this was measured, the share of",
+        "  changed rows was all that a choice went by; now such a view is computed in full ([ADR 9](adr/0009-costs.md)).",
         "* What Spark counts as bytes read leaves out vectored reads of Parquet, so that plain tables seem to cost",
         "  next to none. Rows are counted alike on both sides, after row groups and pages were skipped.",
     ]
