@@ -220,6 +220,11 @@ def errors(cases: Iterable[Case]) -> dict[str, Any]:
             took = [getattr(case, way)[nature].took["cpu_seconds"] for case in seen]
             predicted = [case.predicted(nature)[at].in_tasks for case in seen]
             found[f"{way}, {nature}"] = factors(zip(predicted, took, strict=True))
+        for count in ("rows_read", "jobs"):
+            found[f"{count} of increments, {nature}"] = factors(
+                (getattr(cell.work, count), float(cell.took[count]))
+                for cell in (case.incremental[nature] for case in seen)
+            )
     samples = [
         (case.name, Sample(Vector.of_report(one.took), one.took["cpu_seconds"]))
         for case in cases

@@ -159,8 +159,10 @@ def _samples(world: World) -> Iterator[Sample]:
 
 
 def _is_told(report: Mapping[str, Json], view: str) -> bool:
+    """Whether a report says what was expected of a view, and what that took."""
     told: Mapping[str, Any] = report.get("views", {}).get(view, {})
-    return bool(told.get("predicted", {}).get("program") and told.get("actual", {}).get("jobs"))
+    predicted, actual = told.get("predicted", {}), told.get("actual", {})
+    return bool(predicted.get("program") and predicted.get("way") and actual.get("jobs"))
 
 
 def _past(run: int, told: Mapping[str, Any]) -> PastRun:
@@ -172,6 +174,6 @@ def _past(run: int, told: Mapping[str, Any]) -> PastRun:
         expected=Vector.of_report(predicted),
         measured=Vector.of_report(actual),
         in_tasks=float(actual["cpu_seconds"]),
-        prices={one["way"]: one["price"] for one in predicted["alternatives"]},
+        prices={one["way"]: one["price"] for one in predicted.get("alternatives", ())},
         rows=told.get("rows"),
     )

@@ -92,8 +92,9 @@ class Case:
 
     def predictions(self) -> tuple[Prediction, Prediction, Prediction]:
         """What each way is expected to cost: by increments, with states anew, and as text."""
-        rebuild = self._full("rebuild", self.evidence)
-        text = self._full("text", self.evidence)
+        own, other = self.ways.rebuild, self.ways.text
+        rebuild = self.evidence.predict("rebuild", *own, like=other)
+        text = self.evidence.predict("text", *other, like=own)
         return self._believed(rebuild.price, text.price), rebuild, text
 
     def _believed(self, rebuild: float, text: float) -> Prediction:
@@ -111,12 +112,6 @@ class Case:
             if past is None:
                 return replace(found, basis="doubted")
             evidence = evidence.without(past.run)
-
-    def _full(self, way: Way, evidence: Evidence) -> Prediction:
-        own, other = self.ways.rebuild, self.ways.text
-        if way == "text":
-            own, other = other, own
-        return evidence.predict(way, *own, like=other)
 
 
 def weigh(case: Case) -> Weighed:
