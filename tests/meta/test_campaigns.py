@@ -107,3 +107,13 @@ def test_a_mixture_is_never_dearer_than_a_single_method() -> None:
     assert len(cells) == 88
     for cell in cells:
         assert cell["mixed"] <= min(cost for name, cost in cell.items() if name != "mixed")
+
+
+def test_the_cost_model_is_held_to_what_adr_9_says() -> None:
+    errors, choices = (found("cost_model")[part] for part in ("errors", "choices"))
+    assert errors["measured work, fitted to the other views"]["median"] <= 1.35
+    assert errors["the same, weighed by the first build"]["tail"] <= 2
+    scattered, clustered = (choices[nature] for nature in ("scattered", "clustered"))
+    assert scattered["right"] >= 19
+    assert scattered["seconds"]["chosen"] <= 1.2 * scattered["seconds"]["best"]
+    assert clustered["seconds"]["chosen"] <= 1.05 * clustered["seconds"]["always incremental"]

@@ -21,6 +21,7 @@ OPERATORS = [kind for kind in CONCRETE if issubclass(kind, Operator)]
 INTERPRETERS = {
     "reference": sources(PROVIDER / "program" / "reference"),
     "spark": sources(PROVIDER / "spark"),
+    "statistics": sources(PROVIDER / "optimizer" / "statistics"),
 }
 
 

@@ -84,6 +84,12 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
         say("no views yet: slacktide view add --help")
     kept = (("states", "state_bytes"), ("mirrors", "mirror_bytes"), ("answers", "answer_bytes"))
     say("kept: " + ", ".join(f"{bytes_text(found[key])} of {what}" for what, key in kept))
+    costs = found["costs"]
+    if costs["median_error"] is not None:
+        say(
+            f"cost model: of {costs['runs']} past computations, half within"
+            f" {costs['median_error']:.0%} of what they took"
+        )
     removable = [
         f"{name} up to {entry['removable']}"
         for name, entry in found["sources"].items()
@@ -109,7 +115,7 @@ def history(
     elif view is None:
         show_table(_RUN_HEADS, [_run(report) for report in reports])
     else:
-        heads = ("run", "ended", "method", "rows read", "rows out", "CPU s")
+        heads = ("run", "ended", "method", "rows read", "rows out", "CPU s", "expected CPU s")
         show_table(heads, [_view_run(report, report["views"][view]) for report in reports])
 
 
@@ -130,7 +136,8 @@ def _run(report: Mapping[str, Any]) -> tuple[object, ...]:
 def _view_run(report: Mapping[str, Any], view: Mapping[str, Any]) -> tuple[object, ...]:
     actual = view["actual"]
     figures = (actual.get(name) for name in ("rows_read", "rows_out", "cpu_seconds"))
-    return (report["run"], _minute(report["ended"]), view["method"], *figures)
+    expected = view["predicted"].get("cpu_seconds")
+    return (report["run"], _minute(report["ended"]), view["method"], *figures, expected)
 
 
 def _total(parts: Mapping[str, Mapping[str, Any]], figure: str) -> float | None:

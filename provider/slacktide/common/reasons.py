@@ -15,6 +15,7 @@ SENTENCES: Final = MappingProxyType(
     {
         "CHANGE_FAILS": "a row of the change fails in the query, so its text ran over all rows ({detail})",
         "CHANGE_TOO_LARGE": "the pending change is too large a share of the sources ({detail})",
+        "CHEAPER_FULL": "computing the view in full is expected to be cheaper ({detail})",
         "CLOCK": "the query asks for the time ({detail}), which is fixed anew in every run",
         "COMPACTION": "the pieces of the chain have cost more to read than they cost to merge ({detail})",
         "FIRST_RUN": "there is no answer yet to go on from",
@@ -26,6 +27,7 @@ SENTENCES: Final = MappingProxyType(
         "RECURSIVE_QUERY": "the query is recursive",
         "REFERENCE_BROKEN": "the answer went by a foreign key that does not hold ({detail})",
         "STALE_PLAN": "what the plan started from has moved, so it was made again ({detail})",
+        "STATES_LEFT": "what increments would save does not pay for building the states yet ({detail})",
         "STATES_KEPT": "the answer is made from what is remembered already",
         "STATE_MISSING": "what the view needs to remember is not there ({detail})",
         "UNGROUPABLE_TYPE": "rows of type {detail} cannot be told apart by grouping",

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
 
 from slacktide.algebra.textual import to_text
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.engine.plan import Plan
+from slacktide.engine.planning import plan_next
 from slacktide.optimizer.api import verdict
+from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.textual import program_text
 from slacktide.store.world import World
+
+_WAYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "incremental": "by increments",
+        "rebuild": "in full with its states",
+        "text": "in full without states",
+    }
+)
+_BASES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "observed": "as it took before",
+        "modelled": "by the model",
+        "doubted": "by the model, to be found out",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +67,11 @@ def explain_read(name: str, view: ReadView) -> Explanation:
 
 
 def explain_view(world: World, name: str) -> Explanation:
-    """Explain a view of a workspace."""
-    return explain_read(name, ReadView.from_dict(world.views[name].definition))
+    """Explain a view of a workspace, and what its next run would do with what has been accepted."""
+    found = explain_read(name, ReadView.from_dict(world.views[name].definition))
+    coming = plan_next(world, name)
+    lines = ["", f"next run: {coming.method}", *_sentences(coming.reasons), *_prices(coming)]
+    return replace(found, text="\n".join([found.text.rstrip("\n"), *lines]))
 
 
 def explain_plan(plan: Plan) -> Explanation:
@@ -59,7 +80,7 @@ def explain_plan(plan: Plan) -> Explanation:
     reasons: list[str] = []
     for view in plan.views:
         reasons += [str(reason) for reason in view.reasons]
-        lines += ["", f"view {view.view}: {view.method}", *_sentences(view.reasons)]
+        lines += ["", f"view {view.view}: {view.method}", *_sentences(view.reasons), *_prices(view)]
         if view.program is not None:
             lines.append(program_text(view.program))
     for one in plan.compactions:
@@ -69,6 +90,15 @@ def explain_plan(plan: Plan) -> Explanation:
     for item in plan.register:
         lines += ["", f"view {item.name}: new, planned by the run that creates it"]
     return Explanation("\n".join(lines), None, tuple(dict.fromkeys(reasons)))
+
+
+def _prices(plan: ViewPlan) -> list[str]:
+    """What each way is expected to cost, and how anyone knows."""
+    told = [
+        f"{_WAYS[one['way']]} {one['price']:.2f} s ({_BASES[one['basis']]})"
+        for one in plan.predicted.get("alternatives", ())
+    ]
+    return [f"  expected CPU: {', '.join(told)}"] if told else []
 
 
 def _sentences(reasons: Sequence[Reason]) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.quantities import parse_bytes
 from slacktide.common.tree import of_type
 from slacktide.engine.compacting import compactions_due
 from slacktide.engine.foreign_keys import due, foreign_key_of, foreign_keys_at, upkeep_in
+from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.plan import Alteration, Plan, Registration
 from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.api import Situation, Upkeep, kept_versions, plan_view
@@ -49,7 +49,7 @@ def make_plan(
     """
     records, paused = _chosen(world, views)
     ends = _ends(world, records)
-    plans = _consistent(world, [_plan_one(world, record, ends) for record in records], ends)
+    plans = plan_views(Knowledge(world), records, ends)
     upkeep = _upkeep(world, plans)
     read = _read_versions(plans, upkeep)
     mirrors = {name: end for name, end in read.items() if is_mirror_due(world, name, end)}
@@ -74,32 +74,49 @@ def plan_first(
 ) -> ViewPlan:
     """Plan the first run of a view that is not in the log yet."""
     ends = {source: end[source] for source in view.sources}
-    return plan_view(name, view, _situation(world, view, {}, ends, policy))
+    return plan_view(name, view, _situation(Knowledge(world), None, view, {}, ends, policy))
+
+
+def plan_next(world: World, name: str) -> ViewPlan:
+    """Plan the next run of one view, as if it ran alone."""
+    record = world.views[name]
+    return plan_views(Knowledge(world), [record], _ends(world, [record]))[0]
+
+
+def plan_views(
+    known: Knowledge, records: Sequence[ViewRecord], ends: Mapping[str, int]
+) -> list[ViewPlan]:
+    """Plan the views of one run, up to the same version of each source."""
+    return _consistent(known, [_plan_one(known, record, ends) for record in records], ends)
 
 
 def _situation(
-    world: World,
+    known: Knowledge,
+    record: ViewRecord | None,
     view: ReadView,
     start: Mapping[str, int],
     end: Mapping[str, int],
     policy: str,
-    *,
-    token: int = 0,
     rebuilds: str = "",
 ) -> Situation:
+    world = known.world
     states = state_versions(world)
     kept = {} if start else kept_versions(view, states, end)
+    since = {**end, **kept} if kept else start
     return Situation(
         start=start,
         end=end,
-        share=_share(world, view.sources, {**end, **kept} if kept else start, end),
+        share=_share(world, view.sources, since, end),
         states=states,
         policy=policy,
-        token=token,
+        token=0 if record is None else record.token,
         mirrors=mirror_versions(world),
         rebuilds=rebuilds,
         kept=kept,
         foreign_keys=foreign_keys_at(world, start, end),
+        broken="" if record is None else record.doubted,
+        statistics=known.statistics(view, since, end),
+        evidence=known.evidence(record, known.rows(view, end)),
     )
 
 
@@ -177,14 +194,14 @@ def _limited(source: Source, start: int) -> int:
 
 
 def _plan_one(
-    world: World, record: ViewRecord, ends: Mapping[str, int], rebuilds: str = ""
+    known: Knowledge, record: ViewRecord, ends: Mapping[str, int], rebuilds: str = ""
 ) -> ViewPlan:
     view = ReadView.from_dict(record.definition)
     start = dict(record.versions or {})
     end = {source: max(ends[source], start.get(source, 0)) for source in view.sources}
     policy = record.settings.get("policy", "auto")
-    situation = _situation(world, view, start, end, policy, token=record.token, rebuilds=rebuilds)
-    return plan_view(record.name, view, replace(situation, broken=record.doubted))
+    situation = _situation(known, record, view, start, end, policy, rebuilds)
+    return plan_view(record.name, view, situation)
 
 
 def mirror_versions(world: World) -> dict[str, int]:
@@ -220,7 +237,7 @@ def _share(
     return changed_bytes / all_bytes if all_bytes else 0.0
 
 
-def _consistent(world: World, plans: list[ViewPlan], ends: Mapping[str, int]) -> list[ViewPlan]:
+def _consistent(known: Knowledge, plans: list[ViewPlan], ends: Mapping[str, int]) -> list[ViewPlan]:
     """Have all views that share a state build it anew when one of them does."""
     while True:
         rebuilt = {save.chain for plan in plans for save in _saves(plan) if save.is_base}
@@ -230,8 +247,8 @@ def _consistent(world: World, plans: list[ViewPlan], ends: Mapping[str, int]) ->
                 save.chain for save in _saves(plan) if save.chain in rebuilt and not save.is_base
             )
             if shared:
-                record = world.views[plan.view]
-                plans[position] = _plan_one(world, record, ends, rebuilds=shared[0])
+                record = known.world.views[plan.view]
+                plans[position] = _plan_one(known, record, ends, rebuilds=shared[0])
                 moved = True
         if not moved:
             return plans

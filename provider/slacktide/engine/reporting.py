@@ -35,6 +35,7 @@ def view_report(world: World, work: Work) -> ViewReport:
     return ViewReport(
         method=work.plan.method,
         reasons=reasons,
+        predicted=work.plan.predicted,
         actual=work.outcome.cost.to_dict(),
         state_bytes=state_bytes,
         versions=dict(work.plan.end),

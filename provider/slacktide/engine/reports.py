@@ -14,7 +14,8 @@ class ViewReport:
     Attributes:
         method: ``incremental``, ``full``, ``unchanged`` or ``failed``.
         reasons: codes of why, with their details.
-        predicted: cost that the planner expected, as far as it predicts.
+        predicted: cost that the planner expected of the program, and the price of each way that it
+            weighed, in seconds of CPU; empty where it cannot tell.
         actual: cost that Spark measured; see `slacktide.spark.metrics.Cost`.
         state_bytes: bytes of the states that the view keeps.
         switched: whether the runtime guard changed the method during the run.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from slacktide.algebra.view import ReadView
 from slacktide.engine.definitions import known
 from slacktide.engine.foreign_keys import declared
+from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.reports import History, Report, ViewReport
 from slacktide.engine.sources import wide_ddl
 from slacktide.optimizer.api import verdict
@@ -41,6 +42,8 @@ class Status:
         state_bytes: bytes of all states.
         mirror_bytes: bytes of all mirrors.
         answer_bytes: bytes of all answers.
+        costs: how well the cost model tells of the newest runs: how many these are, the median of the
+            relative error, and the 90th percentile of the factor; see `slacktide.optimizer.costs.Fit`.
     """
 
     root: str
@@ -51,6 +54,7 @@ class Status:
     state_bytes: int
     mirror_bytes: int
     answer_bytes: int
+    costs: Mapping[str, float | None]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that is printed."""
@@ -63,6 +67,7 @@ class Status:
             "state_bytes": self.state_bytes,
             "mirror_bytes": self.mirror_bytes,
             "answer_bytes": self.answer_bytes,
+            "costs": dict(self.costs),
         }
 
 
@@ -128,6 +133,7 @@ def make_status(
         state_bytes=_bytes(world, "states/"),
         mirror_bytes=_bytes(world, "sources/"),
         answer_bytes=_bytes(world, "views/"),
+        costs=Knowledge(world).fitted.errors(),
     )
 
 

@@ -7,17 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild, resume, scopes
+from slacktide.optimizer.costs import Evidence, Vector, Way, program_work
+from slacktide.optimizer.derivation import (
+    Maintenance,
+    batch,
+    evaluate,
+    maintain,
+    rebuild,
+    resume,
+    scopes,
+)
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
+from slacktide.optimizer.statistics import Statistics
+from slacktide.optimizer.weighing import LARGEST_SHARE, Case, Ways, Weighed, weigh
 from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
-
-LARGEST_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +47,8 @@ class Situation:
             `kept_versions`.
         foreign_keys: those that hold at `start`, and are checked to hold at `end` by the run.
         broken: a foreign key that the answer went by and that was found not to hold, or an empty text.
+        statistics: what is known of sources and of what is stored.
+        evidence: the view's past runs.
     """
 
     start: Versions
@@ -50,6 +62,8 @@ class Situation:
     kept: Versions = field(default_factory=dict)
     foreign_keys: frozenset[ForeignKey] = frozenset()
     broken: str = ""
+    statistics: Statistics = field(default_factory=Statistics)
+    evidence: Evidence = field(default_factory=Evidence)
 
 
 def verdict(view: ReadView) -> tuple[Reason, ...]:
@@ -118,17 +132,29 @@ def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
     resumed = None if situation.start else _resumed(name, view, situation)
     if resumed is not None:
         return resumed
-    method, reasons, program, foreign_keys = _choose(name, view, situation)
+    chosen = _choose(name, view, situation)
     return ViewPlan(
         name,
-        method,
-        reasons,
-        program,
+        "unchanged" if chosen.program is None else chosen.method,
+        chosen.reasons,
+        chosen.program,
         situation.start,
         situation.end,
         situation.token,
-        foreign_keys,
+        chosen.foreign_keys,
+        chosen.predicted,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The method of a run, why it is no better one, and by which program; None for no change."""
+
+    method: Method
+    reasons: tuple[Reason, ...]
+    program: Program | None
+    foreign_keys: tuple[str, ...] = ()
+    predicted: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None:
@@ -150,7 +176,17 @@ def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None
     if program is None or _passed_snapshot(program, replace(situation, start=start)):
         return None
     reasons = (*_first_run(situation), Reason("STATES_KEPT"))
-    return ViewPlan(name, "full", reasons, program, start, situation.end, situation.token)
+    predicted = _predicted("rebuild", program, view, situation)
+    return ViewPlan(
+        name,
+        "full",
+        reasons,
+        program,
+        start,
+        situation.end,
+        situation.token,
+        predicted=predicted,
+    )
 
 
 def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
@@ -170,36 +206,99 @@ def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
     if program == plan.program:
         return None
     reasons = (*plan.reasons, Reason("CHANGE_FAILS", failure))
-    return replace(plan, method="full", reasons=reasons, program=program, foreign_keys=())
+    return replace(
+        plan, method="full", reasons=reasons, program=program, foreign_keys=(), predicted={}
+    )
 
 
-def _choose(
-    name: str, view: ReadView, situation: Situation
-) -> tuple[Method, tuple[Reason, ...], Program | None, tuple[str, ...]]:
-    """The method, why it is no better one, the program, and the foreign keys that it goes by."""
+def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
     changed = frozenset(
         source for source in view.sources if situation.end[source] != situation.start.get(source)
     )
     if situation.start and not changed and not view.clock:
-        return "unchanged", (Reason("NO_CHANGE"),), None, ()
+        return _Chosen("unchanged", (Reason("NO_CHANGE"),), None)
     analysis = _analysis(view)
     if analysis is None or analysis.verdict():
         obstacles = view.reasons if analysis is None else analysis.verdict()
-        return "full", _first_run(situation) + obstacles, _from_snapshots(name, view), ()
+        return _by_text(name, view, situation, _first_run(situation) + obstacles)
     if situation.policy == "full":
-        return "full", (Reason("POLICY", "full"),), _from_snapshots(name, view), ()
+        return _by_text(name, view, situation, (Reason("POLICY", "full"),))
     if not situation.start:
-        return "full", _first_run(situation), _anew(name, view, analysis), ()
+        return _built(name, view, analysis, situation, _first_run(situation))
     maintained = maintain(name, analysis, changed, situation.foreign_keys)
-    program = maintained.program
-    missing = situation.rebuilds or missing_state(program, situation.start, situation.states)
-    missing = missing or _passed_snapshot(program, situation)
-    if missing:
-        return "full", (Reason("STATE_MISSING", missing),), _anew(name, view, analysis), ()
-    if situation.share > LARGEST_SHARE and situation.policy == "auto":
-        share = Reason("CHANGE_TOO_LARGE", f"{situation.share:.0%}")
-        return "full", (share,), _anew(name, view, analysis), ()
-    return "incremental", (), program, tuple(sorted(map(str, maintained.foreign_keys)))
+    if situation.rebuilds:
+        reason = Reason("STATE_MISSING", situation.rebuilds)
+        return _built(name, view, analysis, situation, (reason,))
+    return _weighed(name, view, analysis, situation, maintained)
+
+
+def _weighed(
+    name: str,
+    view: ReadView,
+    analysis: Maintainability,
+    situation: Situation,
+    maintained: Maintenance,
+) -> _Chosen:
+    """Choose between what extends the answer, what builds it with its states, and the text."""
+    programs = {
+        "incremental": maintained.program,
+        "rebuild": _anew(name, view, analysis),
+        "text": _from_snapshots(name, view),
+    }
+    missing = missing_state(maintained.program, situation.start, situation.states)
+    missing = missing or _passed_snapshot(maintained.program, situation)
+    case = Case(
+        Ways(**{way: _work(program, view, situation) for way, program in programs.items()}),
+        situation.evidence,
+        situation.share,
+        missing,
+    )
+    if situation.policy == "incremental":
+        reason = Reason("STATE_MISSING", missing) if missing else None
+        found = case.taken("rebuild" if missing else "incremental", reason)
+    else:
+        found = weigh(case)
+    program, predicted = programs[found.way], found.to_dict()
+    if found.way == "incremental":
+        foreign_keys = tuple(sorted(map(str, maintained.foreign_keys)))
+        return _Chosen("incremental", (), program, foreign_keys, predicted)
+    reasons = () if found.reason is None else (found.reason,)
+    return _Chosen("full", reasons, program, predicted=predicted)
+
+
+def _by_text(
+    name: str, view: ReadView, situation: Situation, reasons: tuple[Reason, ...]
+) -> _Chosen:
+    program = _from_snapshots(name, view)
+    return _Chosen("full", reasons, program, predicted=_predicted("text", program, view, situation))
+
+
+def _built(
+    name: str,
+    view: ReadView,
+    analysis: Maintainability,
+    situation: Situation,
+    reasons: tuple[Reason, ...],
+) -> _Chosen:
+    program = _anew(name, view, analysis)
+    return _Chosen(
+        "full", reasons, program, predicted=_predicted("rebuild", program, view, situation)
+    )
+
+
+def _predicted(
+    way: Way, program: Program, view: ReadView, situation: Situation
+) -> Mapping[str, Any]:
+    """What a program is expected to cost where there is nothing to choose; empty if it is not read."""
+    if view.relation is None:
+        return {}
+    found = situation.evidence.predict(way, *_work(program, view, situation))
+    return Weighed(way, None, (found,)).to_dict()
+
+
+def _work(program: Program, view: ReadView, situation: Situation) -> tuple[str, Vector]:
+    """The digest and the work of a program."""
+    return program.digest.hex()[:16], program_work(program, situation.statistics, view.relation)
 
 
 def _passed_snapshot(program: Program, situation: Situation) -> str:

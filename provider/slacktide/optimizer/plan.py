@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from slacktide.algebra.tree import CLASSES as ALGEBRA
@@ -33,6 +33,8 @@ class ViewPlan:
         token: log number of the last change of the view's definition or versions before the plan, which
             is stale once there was another; 0 for a view that the run itself adds.
         foreign_keys: those that the program goes by, each as text.
+        predicted: what the program is expected to cost, and what the alternatives are; see
+            `slacktide.optimizer.weighing.Weighed`. Empty where the planner cannot tell.
     """
 
     view: str
@@ -43,6 +45,7 @@ class ViewPlan:
     end: Versions
     token: int
     foreign_keys: tuple[str, ...] = ()
+    predicted: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -55,6 +58,7 @@ class ViewPlan:
             "end": dict(self.end),
             "token": self.token,
             **({"foreign_keys": list(self.foreign_keys)} if self.foreign_keys else {}),
+            "predicted": dict(self.predicted),
         }
 
     @classmethod
@@ -74,4 +78,5 @@ class ViewPlan:
             end=document["end"],
             token=document["token"],
             foreign_keys=tuple(document.get("foreign_keys", ())),
+            predicted=document.get("predicted", {}),
         )

@@ -1,0 +1,179 @@
+"""What the log teaches the planner: how large things are, and what past runs have cost.
+
+Nothing is read besides the world: sizes of sources stand in their arrivals, those of states and answers
+in their segments, costs in the reports of the newest runs, which the world keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from slacktide.algebra import relation as r
+from slacktide.algebra.tree import relations
+from slacktide.algebra.view import ReadView
+from slacktide.optimizer.costs import (
+    DEFAULTS,
+    Coefficients,
+    Evidence,
+    Fit,
+    PastRun,
+    Sample,
+    Vector,
+    fit,
+)
+from slacktide.optimizer.normal import normal
+from slacktide.optimizer.states import bag_chain, chain_of
+from slacktide.optimizer.statistics import (
+    ColumnFacts,
+    Figure,
+    SourceFacts,
+    Statistics,
+    StoredFacts,
+)
+from slacktide.store.naming import segments
+from slacktide.store.record import Chain, Json, Source, ViewRecord
+from slacktide.store.world import World
+
+MOST_SAMPLES = 500
+
+
+class Knowledge:
+    """What one world teaches; each part is worked out when it is asked for.
+
+    Args:
+        world: the log as it is.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    @cached_property
+    def fitted(self) -> Fit:
+        """The coefficients that the newest runs show, and how well they tell of these."""
+        newest = islice(_samples(self.world), MOST_SAMPLES)
+        return fit([*newest], DEFAULTS)
+
+    @property
+    def coefficients(self) -> Coefficients:
+        """The prices that hold now."""
+        return self.fitted.coefficients
+
+    def evidence(self, record: ViewRecord | None, rows: int | None) -> Evidence:
+        """The past runs of a view under its present text, and the rows of its sources now."""
+        if record is None or record.since is None:
+            return Evidence((), self.coefficients, rows)
+        since = record.since
+        past = [
+            _past(number, run.report["views"][record.name])
+            for number, run in sorted(self.world.runs.items())
+            if number >= since and _is_told(run.report, record.name)
+        ]
+        return Evidence(past, self.coefficients, rows)
+
+    def rows(self, view: ReadView, end: Mapping[str, int]) -> int | None:
+        """The rows of all sources of a view; None where those of one are not known."""
+        counts = [self.world.sources[name].rows_at(end[name]) for name in view.sources]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
+
+    def statistics(
+        self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
+    ) -> Statistics:
+        """What is known of all that a run of a view may read."""
+        return Statistics(
+            sources={
+                name: self._source(name, start.get(name, 0), end[name]) for name in view.sources
+            },
+            stored=self._chains,
+            observed=dict(self._observed(view)),
+        )
+
+    @cached_property
+    def _chains(self) -> Mapping[str, StoredFacts]:
+        return {name: _stored(chain) for name, chain in self.world.chains.items()}
+
+    def _source(self, name: str, start: int, end: int) -> SourceFacts:
+        source = self.world.sources[name]
+        there, changes = source.arrivals.totals(0, end), source.arrivals.totals(start, end)
+        rows = source.rows_at(end)
+        held = self._chains.get(f"sources/{name}")
+        known = SourceFacts()
+        counted = known.rows if rows is None else Figure(float(rows), "observed")
+        return SourceFacts(
+            rows=counted,
+            bytes=float(there.bytes) if held is None else held.bytes,
+            files=end if held is None else held.files,
+            changed=_changed(changes.rows, changes.bytes, there.bytes, counted),
+            changed_bytes=float(changes.bytes),
+            deleted=Figure(float(changes.deletes or 0), "observed"),
+            columns=_keys(source, counted),
+        )
+
+    def _observed(self, view: ReadView) -> Iterator[tuple[bytes, float]]:
+        """Rows of parts of a view that the log counts, as they are stored as states."""
+        root = None if view.relation is None else normal(view.relation)
+        for rel in () if root is None else relations(root):
+            if not isinstance(rel, r.Aggregate | r.Window | r.Limit):
+                continue
+            names = [bag_chain(rel, view.conf)]
+            names += [chain_of(rel, view.conf)] if isinstance(rel, r.Aggregate) else []
+            for name in names:
+                if name in self._chains:
+                    yield rel.digest, self._chains[name].rows
+
+
+def _changed(rows: int | None, size: int, whole: int, all_rows: Figure) -> Figure:
+    """Rows of a change; by its bytes where they are not known."""
+    if rows is not None:
+        return Figure(float(rows), "observed")
+    return Figure(all_rows.value * size / whole if whole else 0.0)
+
+
+def _stored(chain: Chain) -> StoredFacts:
+    pieces = list(segments(chain))
+    return StoredFacts(
+        rows=float(sum(piece.rows for piece in pieces)),
+        bytes=float(sum(piece.bytes for piece in pieces)),
+        files=sum(len(piece.files) for piece in pieces),
+    )
+
+
+def _keys(source: Source, rows: Figure) -> dict[str, ColumnFacts]:
+    """A column that alone is the declared key has as many values as there are rows."""
+    key: Sequence[str] = source.arguments.get("key") or ()
+    if len(key) != 1:
+        return {}
+    return {key[0]: ColumnFacts(Figure(rows.value, "declared"), nulls=Figure(0.0, "declared"))}
+
+
+def _samples(world: World) -> Iterator[Sample]:
+    """The work of views in past runs and what it took, the newest first."""
+    for _, run in sorted(world.runs.items(), reverse=True):
+        for view in run.report.get("views", {}).values():
+            actual = view.get("actual", {})
+            if actual.get("jobs"):
+                yield Sample(Vector.of_report(actual), float(actual["cpu_seconds"]))
+
+
+def _is_told(report: Mapping[str, Json], view: str) -> bool:
+    """Whether a report says what was expected of a view, and what that took."""
+    told: Mapping[str, Any] = report.get("views", {}).get(view, {})
+    predicted, actual = told.get("predicted", {}), told.get("actual", {})
+    return bool(predicted.get("program") and predicted.get("way") and actual.get("jobs"))
+
+
+def _past(run: int, told: Mapping[str, Any]) -> PastRun:
+    predicted, actual = told["predicted"], told["actual"]
+    return PastRun(
+        run=run,
+        way=predicted["way"],
+        program=predicted["program"],
+        expected=Vector.of_report(predicted),
+        measured=Vector.of_report(actual),
+        in_tasks=float(actual["cpu_seconds"]),
+        prices={one["way"]: one["price"] for one in predicted.get("alternatives", ())},
+        rows=told.get("rows"),
+    )

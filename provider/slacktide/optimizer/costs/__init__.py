@@ -1,0 +1,23 @@
+"""What a program costs: a vector of work, what a unit of each kind costs, and what past runs teach."""
+
+from __future__ import annotations
+
+from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
+from slacktide.optimizer.costs.evidence import Evidence, PastRun, Prediction, Way
+from slacktide.optimizer.costs.fitting import Fit, Sample, fit
+from slacktide.optimizer.costs.program import program_work
+from slacktide.optimizer.costs.vector import Vector
+
+__all__ = [
+    "DEFAULTS",
+    "Coefficients",
+    "Evidence",
+    "Fit",
+    "PastRun",
+    "Prediction",
+    "Sample",
+    "Vector",
+    "Way",
+    "fit",
+    "program_work",
+]

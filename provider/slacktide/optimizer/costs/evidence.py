@@ -1,0 +1,175 @@
+"""What past runs of a view teach about its next one.
+
+A program that has run before costs what it cost then, times what the model says of now over what it said
+then: its error in the size of things, the weight of a query's expressions and the machine all cancel
+out. So they do between the author's text and building states, of which one stands for the other. An
+incremental program that has not run costs what the model says, times the weight that the view's other
+programs have shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from types import MappingProxyType
+from typing import Any, Literal
+
+from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
+from slacktide.optimizer.costs.fitting import FLOOR
+from slacktide.optimizer.costs.vector import Vector
+
+Way = Literal["incremental", "rebuild", "text"]
+Basis = Literal["observed", "modelled", "doubted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a program is expected to cost in a run.
+
+    Attributes:
+        way: what it does: extend the answer, build states and answer anew, or run the author's text.
+        program: its digest, as hexadecimal text.
+        work: by the model.
+        in_tasks: seconds of CPU of tasks.
+        outside: seconds of CPU outside of them.
+        basis: ``observed`` where the very program has run before, ``modelled`` where it has not, and
+            ``doubted`` where what was believed of it has expired.
+    """
+
+    way: Way
+    program: str
+    work: Vector
+    in_tasks: float
+    outside: float
+    basis: Basis
+
+    @property
+    def price(self) -> float:
+        """All seconds of CPU, by which programs are compared."""
+        return self.in_tasks + self.outside
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that plans and reports store; figures are named as those that are measured."""
+        return {
+            "way": self.way,
+            "program": self.program,
+            "basis": self.basis,
+            "cpu_seconds": round(self.in_tasks, 3),
+            "outside_seconds": round(self.outside, 3),
+            **self.work.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """A run of the view: what was expected of its program, and what it took.
+
+    Attributes:
+        run: its number.
+        way, program: as in `Prediction`.
+        expected: the work that the model saw in it.
+        measured: the work that was counted.
+        in_tasks: seconds of CPU that its tasks took.
+        prices: what each way would have cost, as expected then.
+        rows: of the view's sources then; None where they were not known.
+    """
+
+    run: int
+    way: Way
+    program: str
+    expected: Vector
+    measured: Vector
+    in_tasks: float
+    prices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    rows: int | None = None
+
+    def price(self, coefficients: Coefficients) -> float:
+        """What the run cost: measured in tasks, and reckoned by what was counted outside of them."""
+        return self.in_tasks + coefficients.outside(self.measured)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The past runs of a view, and what holds now.
+
+    Attributes:
+        runs: oldest first.
+        coefficients: the prices.
+        rows: of the view's sources; None where they are not known.
+    """
+
+    runs: Sequence[PastRun] = ()
+    coefficients: Coefficients = DEFAULTS
+    rows: int | None = None
+
+    def newest(self, program: str) -> PastRun | None:
+        """The newest run of a program."""
+        return next((past for past in reversed(self.runs) if past.program == program), None)
+
+    def without(self, run: int) -> Evidence:
+        """The same without one run."""
+        return replace(self, runs=[past for past in self.runs if past.run != run])
+
+    def predict(
+        self, way: Way, program: str, work: Vector, like: tuple[str, Vector] | None = None
+    ) -> Prediction:
+        """Predict what a program costs whose work the model knows.
+
+        Args:
+            way: what the program does.
+            program: its digest.
+            work: by the model, as of now.
+            like: digest and work of a program that computes the same in another way; it stands for this
+                one as long as this one has not run.
+        """
+        rates, past = self.coefficients, self.newest(program)
+        in_tasks, outside = rates.in_tasks(work), rates.outside(work)
+        if past is not None:
+            growth = self._growth(past, work)
+            outside = rates.outside(past.measured)
+            return Prediction(way, program, work, past.in_tasks * growth, outside, "observed")
+        if like is not None and self.newest(like[0]) is not None:
+            other = self.predict(way, *like)
+            in_tasks *= _ratio(other.in_tasks, rates.in_tasks(like[1]))
+            outside *= _ratio(other.outside, rates.outside(like[1]))
+            return Prediction(way, program, work, in_tasks, outside, "modelled")
+        return Prediction(way, program, work, in_tasks * self.weight(), outside, "modelled")
+
+    def _growth(self, past: PastRun, work: Vector) -> float:
+        """By how much more there is to do than then.
+
+        A full run reads all rows, and nothing that is learned of its parts since makes it cheaper.
+        """
+        if past.way == "incremental":
+            rates = self.coefficients
+            return _ratio(rates.in_tasks(work), rates.in_tasks(past.expected))
+        return _ratio(self.rows, past.rows) if self.rows and past.rows else 1.0
+
+    def weight(self) -> float:
+        """How much dearer the view's programs are than the model thinks; halfway to 1 on a log scale.
+
+        Halfway, as a program that has run tells only some of one that has not: what it computes is alike,
+        how the model errs in its sizes is not.
+        """
+        newest = {past.program: past for past in self.runs}.values()
+        measured = sum(past.in_tasks for past in newest)
+        expected = sum(self.coefficients.in_tasks(past.expected) for past in newest)
+        return sqrt(max(measured, FLOOR) / max(expected, FLOOR)) if newest else 1.0
+
+    @property
+    def oldest(self) -> int:
+        """The number of the first run that is known."""
+        return min((past.run for past in self.runs), default=0)
+
+    def spent_since(self, run: int) -> float:
+        """What runs that were not incremental have cost after one."""
+        return sum(
+            past.price(self.coefficients)
+            for past in self.runs
+            if past.run > run and past.way != "incremental"
+        )
+
+
+def _ratio(measured: float, expected: float) -> float:
+    return measured / expected if expected > 0 else 1.0

@@ -1,0 +1,145 @@
+"""Coefficients from past runs: non-negative least squares that shrink to what was known before.
+
+With work x_i and CPU y_i of run i, the coefficients c ≥ 0 minimise
+
+    Σ ((x_i · c − y_i) / max(y_i, floor))² + strength · Σ_j ((c_j − p_j) / p_j)²
+
+where p are those known before: the residuals are relative, as runs differ by a thousand, and with few
+runs, or runs that say nothing of a kind of work, c stays at p. A kind whose p is zero stays at zero.
+The minimum is found on the normal equations by the active set of C. L. Lawson and R. J. Hanson,
+*Solving Least Squares Problems*, 1974, §23.3, for the unknowns u_j = c_j / p_j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median, quantiles
+from typing import Final
+
+from slacktide.optimizer.costs.coefficients import TASKS, Coefficients
+from slacktide.optimizer.costs.vector import Vector
+
+STRENGTH: Final = 0.03
+"""What it costs to move a price by all it was, where a run that is wrong by all it took costs 1."""
+FLOOR: Final = 0.05
+"""Seconds of CPU below which runs tell of noise more than of work."""
+_TINY: Final = 1e-12
+
+Matrix = list[list[float]]
+Row = list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The work of a run, and the seconds of CPU that its tasks took."""
+
+    work: Vector
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Coefficients, and how far they are from the runs that they were fitted to.
+
+    Attributes:
+        samples: how many runs there were.
+        median_error: of |predicted − measured| / measured; None without runs.
+        tail_factor: the 90th percentile of the larger over the smaller; None with fewer than two runs.
+    """
+
+    coefficients: Coefficients
+    samples: int
+    median_error: float | None
+    tail_factor: float | None
+
+    def errors(self) -> dict[str, float | None]:
+        """Give the figures without the coefficients, as they are printed."""
+        return {
+            "runs": self.samples,
+            "median_error": None if self.median_error is None else round(self.median_error, 3),
+            "tail_factor": None if self.tail_factor is None else round(self.tail_factor, 3),
+        }
+
+
+def fit(samples: Sequence[Sample], before: Coefficients, *, strength: float = STRENGTH) -> Fit:
+    """Fit the coefficients of tasks; those of what is paid outside of them stay as they are."""
+    kinds = [kind for kind in TASKS if getattr(before, kind) > 0]
+    gram: Matrix = [
+        [strength if i == j else 0.0 for j in range(len(kinds))] for i in range(len(kinds))
+    ]
+    target: Row = [strength] * len(kinds)
+    for sample in samples:
+        scale = max(sample.seconds, FLOOR)
+        row = [getattr(sample.work, kind) * getattr(before, kind) / scale for kind in kinds]
+        for i, left in enumerate(row):
+            target[i] += left * sample.seconds / scale
+            for j, right in enumerate(row):
+                gram[i][j] += left * right
+    shares = solve_non_negative(gram, target)
+    found = {kind: getattr(before, kind) * share for kind, share in zip(kinds, shares, strict=True)}
+    coefficients = replace(before, **found)
+    return Fit(coefficients, len(samples), *_errors(samples, coefficients))
+
+
+def _errors(
+    samples: Sequence[Sample], coefficients: Coefficients
+) -> tuple[float | None, float | None]:
+    pairs = [
+        (max(coefficients.in_tasks(one.work), FLOOR), max(one.seconds, FLOOR)) for one in samples
+    ]
+    if not pairs:
+        return None, None
+    middle = median(abs(predicted - measured) / measured for predicted, measured in pairs)
+    factors = [max(p / m, m / p) for p, m in pairs]
+    return middle, quantiles(factors, n=10, method="inclusive")[-1] if len(pairs) > 1 else None
+
+
+def solve_non_negative(gram: Matrix, target: Row) -> Row:
+    """Minimise ½ uᵀ G u − tᵀ u over u ≥ 0, for a symmetric positive definite G."""
+    size = len(target)
+    found, passive = [0.0] * size, list[int]()
+    for _ in range(3 * size + 3):
+        slopes = [
+            target[i] - sum(g * u for g, u in zip(gram[i], found, strict=True)) for i in range(size)
+        ]
+        rising = [i for i in range(size) if i not in passive and slopes[i] > _TINY]
+        if not rising:
+            break
+        passive.append(max(rising, key=lambda i: slopes[i]))
+        found = _settle(gram, target, found, passive)
+    return found
+
+
+def _settle(gram: Matrix, target: Row, found: Row, passive: list[int]) -> Row:
+    """Solve for the passive unknowns; those that would become negative leave the set."""
+    while True:
+        part = _solve(
+            [[gram[i][j] for j in passive] for i in passive], [target[i] for i in passive]
+        )
+        wanted = [0.0] * len(target)
+        for i, value in zip(passive, part, strict=True):
+            wanted[i] = value
+        falling = [i for i in passive if wanted[i] <= 0]
+        if not falling:
+            return wanted
+        step = min(found[i] / (found[i] - wanted[i]) if found[i] > 0 else 0.0 for i in falling)
+        found = [u + step * (w - u) for u, w in zip(found, wanted, strict=True)]
+        for i in [i for i in falling if found[i] <= _TINY]:
+            found[i] = 0.0
+            passive.remove(i)
+
+
+def _solve(matrix: Matrix, target: Row) -> Row:
+    """Gauss-Jordan with pivots; G is positive definite, so that none is zero."""
+    rows = [[*row, value] for row, value in zip(matrix, target, strict=True)]
+    for at in range(len(rows)):
+        pivot = max(range(at, len(rows)), key=lambda i: abs(rows[i][at]))
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        head = rows[at][at]
+        rows[at] = [value / head for value in rows[at]]
+        for i, row in enumerate(rows):
+            if i != at and row[at]:
+                factor = row[at]
+                rows[i] = [a - factor * b for a, b in zip(row, rows[at], strict=True)]
+    return [row[-1] for row in rows]

@@ -1,0 +1,114 @@
+"""Facts of statistics, each marked by where it comes from.
+
+A figure is *observed* where a run or an arrival has counted it, *declared* where a user has said it, and
+a *default* where nobody has: a wide guess, which a reader may see for what it is. What is made of
+several figures is as good as the worst of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal
+
+Origin = Literal["observed", "declared", "default"]
+_WORSE: Final[tuple[Origin, ...]] = ("observed", "declared", "default")
+
+UNKNOWN_ROWS: Final = 1_000_000.0
+"""As many rows has a source of which nothing is known."""
+UNKNOWN_NULLS: Final = 0.05
+"""The share of NULL in a column that may have them."""
+UNKNOWN_REACH: Final = 0.5
+"""The share of a large table that is read for the keys of a change of which nobody knows how they lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number that is not negative, and where it comes from."""
+
+    value: float
+    origin: Origin = "default"
+
+    def scaled(self, factor: float, *others: Figure) -> Figure:
+        """The number times a factor, as good as the worst of itself and others."""
+        return Figure(max(self.value * factor, 0.0), worst(self, *others))
+
+
+def worst(*figures: Figure) -> Origin:
+    """Where the least certain of some figures comes from."""
+    return max((figure.origin for figure in figures), key=_WORSE.index, default="observed")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """What is known of the values of a column.
+
+    Attributes:
+        distinct: how many different values its relation has in all, so of a part or a change of it those
+            of the whole: rows meet by that; None where nobody knows.
+        low: the least value, as a number; None where nobody knows, or it is none.
+        high: the greatest.
+        nulls: the share of rows that have NULL.
+    """
+
+    distinct: Figure | None = None
+    low: float | None = None
+    high: float | None = None
+    nulls: Figure = Figure(UNKNOWN_NULLS)
+
+
+UNKNOWN_COLUMN: Final = ColumnFacts()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFacts:
+    """What is known of a source as of a run.
+
+    Attributes:
+        rows: at the end of the run.
+        bytes: of the files that a snapshot is read from.
+        files: how many these are.
+        changed: rows of its changes in the run, inserts and deletes.
+        changed_bytes: bytes of the files of these.
+        deleted: how many of the changed rows take a row away.
+        reach: the share of the source that is read where a change bounds it by ranges of keys.
+        columns: by name.
+    """
+
+    rows: Figure = Figure(UNKNOWN_ROWS)
+    bytes: float = 0.0
+    files: int = 1
+    changed: Figure = Figure(0.0)
+    changed_bytes: float = 0.0
+    deleted: Figure = Figure(0.0)
+    reach: Figure = Figure(UNKNOWN_REACH)
+    columns: Mapping[str, ColumnFacts] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFacts:
+    """What the log knows of a state or an answer: its rows, bytes and files, base and segments."""
+
+    rows: float
+    bytes: float
+    files: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """All that is known; without anything it is legal, and all estimates are defaults.
+
+    Attributes:
+        sources: by name.
+        stored: by chain.
+        observed: rows of a relation that past runs have counted, by its digest.
+    """
+
+    sources: Mapping[str, SourceFacts] = field(default_factory=lambda: MappingProxyType({}))
+    stored: Mapping[str, StoredFacts] = field(default_factory=lambda: MappingProxyType({}))
+    observed: Mapping[bytes, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    def source(self, name: str) -> SourceFacts:
+        """What is known of a source; defaults of one that nobody knows."""
+        return self.sources.get(name, SourceFacts())

@@ -1,0 +1,161 @@
+"""Which way a maintained view is computed in a run: by increments, with its states anew, or as text.
+
+The way that is expected to be cheapest is taken, as soon as a run has shown what the view's query weighs.
+Before that, and where a view is too small for measurements to mean anything, a change is taken in by
+increments up to a share of the sources.
+
+* **Never dearer than full.** By the very prices that are stored with the plan.
+* **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together, and
+  the model may be wrong of one that has not run. Once full runs have cost so much that a mistake would add
+  no more than `REGRET` of it, neither is believed any longer. So all mistakes of a view together add
+  `REGRET` to what full runs cost, and one.
+* **Full leaves states behind.** The author's text is cheaper than building states, and makes increments
+  impossible until they are built. They are built again when what increments would have saved since
+  reaches what building costs over the text: no more than twice of what was best in hindsight (ski rental:
+  A. Karlin and others, *Competitive Snoopy Caching*, Algorithmica 3, 1988).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any, Final
+
+from slacktide.common.reasons import Reason
+from slacktide.optimizer.costs import Evidence, Prediction, Vector
+from slacktide.optimizer.costs.evidence import PastRun, Way
+
+LARGEST_SHARE: Final = 0.1
+"""The share of the sources that is taken in by increments while nobody knows what they cost."""
+LEAST_ROWS: Final = 250_000
+"""Rows of a view's sources below which what a run takes says more of the machine than of the way."""
+REGRET: Final = 0.1
+"""What finding out whether increments are cheap again may cost, as a share of what full runs cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The ways of one view in one run: the digest and the work of each program."""
+
+    incremental: tuple[str, Vector]
+    rebuild: tuple[str, Vector]
+    text: tuple[str, Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The way that is taken.
+
+    Attributes:
+        way: the one.
+        reason: why it is not incremental; None where it is.
+        predictions: what each way is expected to cost.
+    """
+
+    way: Way
+    reason: Reason | None
+    predictions: tuple[Prediction, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that plans and reports store: the figures of the way, and all prices."""
+        taken = next(one for one in self.predictions if one.way == self.way)
+        return {**taken.to_dict(), "alternatives": [_priced(one) for one in self.predictions]}
+
+
+def _priced(prediction: Prediction) -> dict[str, Any]:
+    return {
+        "way": prediction.way,
+        "price": round(prediction.price, 3),
+        "basis": prediction.basis,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a choice goes by.
+
+    Attributes:
+        ways: all three.
+        evidence: of the view's past runs.
+        share: pending change over the size of the sources.
+        missing: a state that is not there for the incremental way, or an empty text.
+    """
+
+    ways: Ways
+    evidence: Evidence
+    share: float
+    missing: str = ""
+
+    def taken(self, way: Way, reason: Reason | None = None) -> Weighed:
+        """The choice of a way, with what all of them are expected to cost."""
+        return Weighed(way, reason, self.predictions())
+
+    def predictions(self) -> tuple[Prediction, Prediction, Prediction]:
+        """What each way is expected to cost: by increments, with states anew, and as text."""
+        own, other = self.ways.rebuild, self.ways.text
+        rebuild = self.evidence.predict("rebuild", *own, like=other)
+        text = self.evidence.predict("text", *other, like=own)
+        return self._believed(rebuild.price, text.price), rebuild, text
+
+    def _believed(self, rebuild: float, text: float) -> Prediction:
+        """The incremental way by its newest run; once that has expired, by an older one that is cheap."""
+        building = max(rebuild - text, 0.0) if self.missing else 0.0
+        evidence, has_expired = self.evidence, False
+        while True:
+            found = evidence.predict("incremental", *self.ways.incremental)
+            past = evidence.newest(found.program)
+            loss = found.price + building - min(rebuild, text)
+            since = evidence.oldest if past is None else past.run
+            has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
+            if loss <= 0 or not has_expired:
+                return found
+            if past is None:
+                return replace(found, basis="doubted")
+            evidence = evidence.without(past.run)
+
+
+def weigh(case: Case) -> Weighed:
+    """Choose the way of a view that has an answer, and of which a source has changed."""
+    incremental, rebuild, text = case.predictions()
+    is_known = bool(case.evidence.runs) and incremental.basis != "doubted"
+    if not is_known or (case.evidence.rows or 0) < LEAST_ROWS:
+        return _by_share(case)
+    full = min(rebuild, text, key=lambda one: one.price)
+    if incremental.price > full.price:
+        return case.taken(full.way, _cheaper(incremental, full))
+    if not case.missing:
+        return case.taken("incremental")
+    missed = _missed(case, text.price - incremental.price)
+    if full is text and missed < rebuild.price - text.price:
+        return case.taken("text", _not_yet(missed, rebuild, text))
+    return case.taken("rebuild", Reason("STATE_MISSING", case.missing))
+
+
+def _by_share(case: Case) -> Weighed:
+    if case.missing:
+        return case.taken("rebuild", Reason("STATE_MISSING", case.missing))
+    if case.share > LARGEST_SHARE:
+        return case.taken("rebuild", Reason("CHANGE_TOO_LARGE", f"{case.share:.0%}"))
+    return case.taken("incremental")
+
+
+def _missed(case: Case, now: float) -> float:
+    """What increments would have saved in each run since the states were left, this one included."""
+    left = list(takewhile(lambda past: past.way == "text", reversed(case.evidence.runs)))
+    return now + sum(_saving(past, case.evidence) for past in left)
+
+
+def _saving(past: PastRun, evidence: Evidence) -> float:
+    expected = past.prices.get("incremental")
+    return 0.0 if expected is None else max(past.price(evidence.coefficients) - expected, 0.0)
+
+
+def _cheaper(incremental: Prediction, full: Prediction) -> Reason:
+    return Reason(
+        "CHEAPER_FULL", f"{full.price:.2f} s of CPU against {incremental.price:.2f} s by increments"
+    )
+
+
+def _not_yet(missed: float, rebuild: Prediction, text: Prediction) -> Reason:
+    more = rebuild.price - text.price
+    return Reason("STATES_LEFT", f"{missed:.2f} s missed, {more:.2f} s to build them")

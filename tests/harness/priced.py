@@ -1,0 +1,104 @@
+"""A workspace whose runs are not executed: each costs what the test says, and the log tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from obstore.store import MemoryStore
+
+from slacktide import store as s
+from slacktide.algebra.view import ReadView
+from slacktide.engine.reports import Report, ViewReport
+from slacktide.engine.workspace import Workspace
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.program import operator as o
+from tests.harness.objects import TickingClock
+
+VIEW = "v"
+Cost = Callable[[ViewPlan], float]
+
+
+class Priced:
+    """One view over sources of which only the counts are there.
+
+    Args:
+        root: an empty directory.
+        view: the view as read.
+        rows: of each source to begin with.
+        on_disk: whether the log is written there, for other programs to read; else in memory.
+    """
+
+    def __init__(
+        self, root: Path, view: ReadView, rows: dict[str, int], *, on_disk: bool = False
+    ) -> None:
+        clock = TickingClock()
+        memory = s.ObjectStore(MemoryStore(), s.parse_address("s3://b/ws"))
+        address = str(root / "workspace")
+        objects = None if on_disk else memory
+        self.ws = Workspace(
+            s.Store.create(address, settings={}, clock=clock, objects=objects), clock
+        )
+        self._files = 0
+        for name, count in rows.items():
+            folder = root / name
+            folder.mkdir()
+            columns = ({"name": "c1", "type": "INT", "nullable": True},)
+            self.commit(s.AddSource(name, "change-feed", {"path": str(folder)}, columns))
+            self.arrive(name, count)
+        self.commit(s.AddView(VIEW, "SELECT 1", {}, {}, view.to_dict()))
+
+    def commit(self, *updates: s.Update) -> None:
+        self.ws._store.commit(updates)
+
+    def world(self) -> s.World:
+        return self.ws._store.world()
+
+    def arrive(self, source: str, rows: int, deletes: int = 0) -> None:
+        """Have a file with so many changes be accepted."""
+        self._files += 1
+        pin = s.PinnedFile(f"/in/{source}/{self._files}", 50 * rows, "m")
+        arrival = s.Arrival((pin,), rows, 50 * rows, "2026-01-01T00:00:00Z", deletes)
+        self.commit(s.AcceptArrivals(source, [arrival]))
+
+    def run(self, cost: Cost, *, jobs: int = 1) -> dict[str, Any]:
+        """Plan, and say that the plan was executed at a cost; give the report of the view."""
+        plan = self.ws.plan()
+        view = plan.views[0]
+        run = self.world().next_run
+        actual = {"cpu_seconds": cost(view), "jobs": jobs, "writes": 1, "rows_read": 1}
+        told = ViewReport(
+            view.method,
+            tuple(map(str, view.reasons)),
+            view.predicted,
+            actual,
+            versions=view.end,
+            rows=self._rows(view),
+        )
+        report = Report(run, plan.plan_id, plan.versions, "", "", {VIEW: told}).to_dict()
+        self.commit(
+            *self._written(view, run),
+            s.AdvanceView(VIEW, view.end, run),
+            s.RecordRun(run, plan.plan_id, report),
+        )
+        return dict(report["views"][VIEW])
+
+    def _rows(self, view: ViewPlan) -> int:
+        sources = self.world().sources
+        return sum(sources[name].rows_at(version) or 0 for name, version in view.end.items())
+
+    def _written(self, view: ViewPlan, run: int) -> list[s.Update]:
+        """What a run writes to states and answer: a row for each change, or a thousand of all."""
+        written: list[s.Update] = []
+        assert view.program is not None
+        for step in view.program.steps:
+            assert isinstance(step, o.Save | o.Publish)
+            chain = step.chain if isinstance(step, o.Save) else f"views/{VIEW}"
+            piece = s.Segment(run, (), 1000 if step.is_base else 10, 1000, view.end)
+            written.append(
+                s.SetChain(s.Chain(chain, (), piece))
+                if step.is_base
+                else s.ExtendChain(chain, piece)
+            )
+        return written

@@ -1,0 +1,75 @@
+"""What the log teaches the planner, and what it makes of a log that says little."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from slacktide import store as s
+from slacktide.engine.knowledge import Knowledge
+from slacktide.optimizer.costs import DEFAULTS
+from slacktide.optimizer.statistics import Figure, StoredFacts
+from tests.harness.priced import VIEW, Priced
+from tests.unit.optimizer.views import SUMMED, view
+
+READ = view(SUMMED)
+
+
+@pytest.fixture
+def priced(tmp_path: Path) -> Priced:
+    return Priced(tmp_path, READ, {"orders": 1000, "lines": 4000})
+
+
+def test_rows_are_counted_and_keys_declared(priced: Priced) -> None:
+    arguments = {"path": "/in", "key": ["id"]}
+    priced.commit(s.AddSource("parts", "change-feed", arguments, ()))
+    priced.arrive("parts", 100)
+    priced.arrive("lines", 30, deletes=10)
+    world = priced.world()
+    known = Knowledge(world).statistics(READ, {"lines": 1}, {"orders": 1, "lines": 2})
+    lines = known.source("lines")
+    assert lines.rows == Figure(4010.0, "observed"), "a delete takes a row that came before along"
+    assert (lines.changed, lines.deleted) == (Figure(30.0, "observed"), Figure(10.0, "observed"))
+    assert lines.changed_bytes == 1500
+    other = Knowledge(world).statistics(replace(READ, sources=("parts",)), {}, {"parts": 1})
+    assert other.source("parts").columns["id"].distinct == Figure(100.0, "declared")
+    assert known.source("nobody knows").rows.origin == "default"
+
+
+def test_states_that_are_stored_tell_how_many_rows_their_relation_has(priced: Priced) -> None:
+    end = {"orders": 1, "lines": 1}
+    assert dict(Knowledge(priced.world()).statistics(READ, {}, end).observed) == {}
+    priced.run(lambda _: 1.0)
+    known = Knowledge(priced.world()).statistics(READ, {}, end)
+    assert list(known.observed.values()) == [1000.0]
+    assert known.stored[f"views/{VIEW}"] == StoredFacts(1000.0, 1000.0, 0)
+
+
+@pytest.mark.parametrize(
+    "views",
+    [
+        {},
+        {VIEW: {"method": "incremental", "versions": {}}},
+        {VIEW: {"method": "full", "predicted": {}, "actual": {"jobs": 3, "cpu_seconds": 1.0}}},
+        {VIEW: {"method": "failed", "predicted": {"program": "p", "way": "text"}, "actual": {}}},
+    ],
+    ids=["none", "old", "unpredicted", "failed"],
+)
+def test_a_report_that_says_too_little_teaches_nothing_of_a_view(
+    priced: Priced, views: dict
+) -> None:
+    priced.run(lambda _: 1.0)
+    before = Knowledge(priced.world()).evidence(priced.world().views[VIEW], None)
+    priced.commit(s.RecordRun(2, "f" * 64, {"run": 2, "views": views}))
+    world = priced.world()
+    assert Knowledge(world).evidence(world.views[VIEW], None).runs == before.runs
+    assert len(before.runs) == 1
+
+
+def test_a_workspace_without_runs_goes_by_the_defaults(priced: Priced) -> None:
+    known = Knowledge(priced.world())
+    assert known.fitted.samples == 0
+    assert known.coefficients.to_dict() == pytest.approx(DEFAULTS.to_dict())
+    assert priced.ws.status().costs == {"runs": 0, "median_error": None, "tail_factor": None}

@@ -1,0 +1,169 @@
+"""The choice between increments and full, through the workspace: runs teach it by their reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slacktide.engine.reports import Report
+from slacktide.optimizer.plan import ViewPlan
+from tests.harness.priced import VIEW, Priced
+from tests.unit.optimizer.views import SUMMED, view
+
+BIG = {"orders": 1_000_000, "lines": 4_000_000}
+TEXT, REBUILD = 4.0, 5.0
+
+
+@pytest.fixture
+def priced(tmp_path: Path) -> Priced:
+    return Priced(tmp_path, view(SUMMED), BIG)
+
+
+def costs(incremental: float) -> Any:
+    """What a run takes: as much by increments, and always the same in full."""
+
+    def cost(plan: ViewPlan) -> float:
+        return {"incremental": incremental, "rebuild": REBUILD, "text": TEXT}[plan.predicted["way"]]
+
+    return cost
+
+
+def step(priced: Priced, incremental: float, rows: int = 40_000) -> dict[str, Any]:
+    """An arrival of changes of lines, and a run."""
+    priced.arrive("lines", rows)
+    return priced.run(costs(incremental))
+
+
+def code(told: dict[str, Any]) -> list[str]:
+    return [reason.partition("(")[0] for reason in told["reasons"]]
+
+
+def prices(told: dict[str, Any]) -> dict[str, float]:
+    return {one["way"]: one["price"] for one in told["predicted"]["alternatives"]}
+
+
+def test_after_one_bad_run_the_next_is_full(priced: Priced) -> None:
+    assert code(priced.run(costs(0.5))) == ["FIRST_RUN"]
+    assert step(priced, 0.5)["method"] == "incremental"
+    assert step(priced, 85.0)["method"] == "incremental", "nothing could tell"
+    told = step(priced, 85.0)
+    assert (told["method"], code(told)) == ("full", ["CHEAPER_FULL"])
+    assert prices(told)["incremental"] == pytest.approx(85, rel=0.1)
+    assert told["predicted"]["way"] == min(prices(told), key=lambda way: prices(told)[way])
+
+
+def test_a_change_of_other_sources_is_another_program(priced: Priced) -> None:
+    """In TPC-H, scattered changes touch every table: a dear run says nothing of orders alone."""
+    priced.run(costs(0.5))
+    priced.arrive("orders", 10_000)
+    assert step(priced, 85.0)["method"] == "incremental"
+    priced.arrive("orders", 10_000)
+    assert step(priced, 85.0)["method"] == "full"
+    assert code(step(priced, 0.5)) == ["STATE_MISSING"], (
+        "nobody knows of lines alone, so it is tried"
+    )
+    assert step(priced, 0.5)["method"] == "incremental"
+    priced.arrive("orders", 10_000)
+    assert step(priced, 85.0)["method"] == "full"
+
+
+def test_it_finds_back_to_increments_and_pays_little_for_looking(priced: Priced) -> None:
+    """The same program is dear for a while, and then cheap again."""
+    spent = best = 0.0
+    methods = []
+    priced.run(costs(0.5))
+    for number in range(90):
+        dear = 9.0 if 5 <= number < 45 else 0.5
+        told = step(priced, dear)
+        methods.append(told["method"])
+        spent += told["actual"]["cpu_seconds"]
+        best += min(dear, TEXT)
+    assert methods[:6] == ["incremental"] * 6
+    assert methods[6:15] == ["full"] * 9
+    assert methods[-20:] == ["incremental"] * 20
+    assert spent <= 1.45 * best, (
+        "a tenth for looking, the wait until it looks, and the first mistake"
+    )
+
+
+def test_states_are_built_only_where_increments_come_back(priced: Priced) -> None:
+    priced.run(costs(0.5))
+    step(priced, 9.0)
+    ways = [step(priced, 9.0)["predicted"]["way"] for _ in range(12)]
+    assert set(ways) == {"text"}
+
+
+def test_a_small_view_goes_by_the_share(tmp_path: Path) -> None:
+    small = Priced(tmp_path, view(SUMMED), {"orders": 1000, "lines": 4000})
+    small.run(costs(0.5))
+    for _ in range(3):
+        assert step(small, 85.0, rows=40)["method"] == "incremental"
+    assert code(step(small, 85.0, rows=4000)) == ["CHANGE_TOO_LARGE"]
+
+
+def test_a_large_change_is_taken_in_by_increments_where_these_are_cheap(priced: Priced) -> None:
+    """A share of 10 % was the border of all views, whatever they cost."""
+    priced.run(costs(0.5))
+    assert step(priced, 0.05)["method"] == "incremental"
+    told = step(priced, 0.5, rows=1_000_000)
+    assert told["method"] == "incremental"
+    assert 0.05 < prices(told)["incremental"] < TEXT
+
+
+def test_plans_and_reports_store_what_was_weighed(priced: Priced) -> None:
+    priced.run(costs(0.5))
+    told = step(priced, 0.5)
+    assert {one["basis"] for one in told["predicted"]["alternatives"]} == {"observed", "modelled"}
+    priced.arrive("lines", 40_000)
+    plan = priced.ws.plan()
+    assert ViewPlan.from_dict(plan.views[0].to_dict()) == plan.views[0]
+    assert plan.views[0].predicted["cpu_seconds"] == pytest.approx(0.5, rel=0.05)
+    newest = priced.ws.history(VIEW)[-1]
+    assert isinstance(newest, Report)
+    assert newest.views[VIEW].predicted["program"] == plan.views[0].predicted["program"]
+
+
+def test_a_new_text_knows_nothing_of_the_old_ones_runs(priced: Priced) -> None:
+    from slacktide import store as s
+
+    priced.run(costs(0.5))
+    step(priced, 85.0)
+    other = view(SUMMED).to_dict()
+    priced.commit(s.ReplaceView(VIEW, "SELECT 2", {}, {}, other))
+    step(priced, 0.5)
+    assert step(priced, 0.5)["method"] == "incremental"
+
+
+def test_explain_tells_what_each_way_is_expected_to_cost(priced: Priced) -> None:
+    priced.run(costs(0.5))
+    step(priced, 85.0)
+    assert "expected CPU" not in priced.ws.explain(VIEW).text, "nothing has come since"
+    priced.arrive("lines", 40_000)
+    text = priced.ws.explain(VIEW).text
+    assert "next run: full\n  because computing the view in full is expected to be cheaper" in text
+    assert "by increments 85." in text
+    assert "(as it took before), in full with its states 5." in text
+    assert "expected CPU: by increments 85." in priced.ws.explain(priced.ws.plan()).text
+
+
+def test_history_sets_what_was_expected_beside_what_it_took(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    priced = Priced(tmp_path, view(SUMMED), BIG, on_disk=True)
+    from slacktide.cli.main import run_command
+
+    priced.run(costs(0.5))
+    step(priced, 0.5)
+    step(priced, 0.7)
+    root = priced.ws.root
+    assert run_command(["--workspace", root, "history", VIEW, "--json"]) == 0
+    newest = json.loads(capsys.readouterr().out)["runs"][0]["views"][VIEW]
+    assert newest["actual"]["cpu_seconds"] == 0.7
+    assert newest["predicted"]["cpu_seconds"] == pytest.approx(0.5, rel=0.05)
+    assert run_command(["--workspace", root, "history", VIEW]) == 0
+    assert "expected CPU s" in capsys.readouterr().out
+    assert run_command(["--workspace", root, "status"]) == 0
+    assert "cost model: of 3 past computations" in capsys.readouterr().out

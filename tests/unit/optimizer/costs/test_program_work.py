@@ -1,0 +1,107 @@
+"""The work of programs: never negative, no less for more changes, and by the way it is done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slacktide.algebra import relation as r
+from slacktide.optimizer.costs import DEFAULTS, Vector, program_work
+from slacktide.optimizer.costs.program import operator_works
+from slacktide.optimizer.costs.vector import KINDS
+from slacktide.optimizer.derivation import batch, maintain, rebuild
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.statistics import Figure, Sizes, SourceFacts, Statistics
+from slacktide.program import operator as o
+from tests.unit.optimizer.views import FILTERED, JOINED, PARTITIONED, SUMMED, TOP, UNITED
+
+SHAPES = (FILTERED, JOINED, UNITED, SUMMED, TOP, PARTITIONED)
+BIG = {"orders": 1_500_000.0, "lines": 6_000_000.0}
+BOTH = frozenset(BIG)
+
+
+def known(share: float, reach: float = 0.5) -> Statistics:
+    return Statistics(
+        {
+            name: SourceFacts(
+                rows=Figure(rows, "observed"),
+                bytes=50 * rows,
+                changed=Figure(share * rows, "observed"),
+                changed_bytes=50 * share * rows,
+                reach=Figure(reach),
+            )
+            for name, rows in BIG.items()
+        }
+    )
+
+
+def programs(rel: r.Rel) -> dict[str, o.Program]:
+    analysis = Maintainability(rel)
+    return {
+        "incremental": maintain("v", analysis, BOTH).program,
+        "rebuild": rebuild("v", analysis),
+        "text": batch("v", rel.columns),
+    }
+
+
+@pytest.mark.parametrize("rel", SHAPES, ids=lambda rel: rel.tag)
+@given(shares=st.tuples(st.floats(0, 1), st.floats(0, 1)))
+def test_more_changes_are_no_less_work_of_any_kind(rel: r.Rel, shares: tuple[float, float]) -> None:
+    for program in programs(rel).values():
+        less, more = (program_work(program, known(share), rel) for share in sorted(shares))
+        for kind in KINDS:
+            assert 0 <= getattr(less, kind) <= getattr(more, kind) * (1 + 1e-9) + 1e-6, kind
+        assert DEFAULTS.in_tasks(less) <= DEFAULTS.in_tasks(more) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("rel", SHAPES, ids=lambda rel: rel.tag)
+def test_states_are_built_on_top_of_what_the_text_does(rel: r.Rel) -> None:
+    found = {way: program_work(p, known(0.01), rel) for way, p in programs(rel).items()}
+    whole = {"union": 3_000_000.0}.get(rel.tag, 1_500_000.0)
+    assert found["text"].rows_read >= whole
+    assert DEFAULTS.in_tasks(found["rebuild"]) >= 0.99 * DEFAULTS.in_tasks(found["text"])
+    assert found["rebuild"].plans >= found["text"].plans
+
+
+def test_a_filter_reads_the_changes_alone() -> None:
+    work = program_work(programs(FILTERED)["incremental"], known(0.01), FILTERED)
+    assert work.rows_read == pytest.approx(15_000)
+
+
+def test_keys_that_lie_together_reach_less() -> None:
+    program = programs(JOINED)["incremental"]
+    near, far = (program_work(program, known(0.01, reach), JOINED) for reach in (0.01, 1.0))
+    assert far.rows_read == pytest.approx(7_575_000)
+    assert near.rows_read == pytest.approx(150_000)
+
+
+def test_the_operators_of_a_step_add_up_to_it() -> None:
+    program = programs(SUMMED)["rebuild"]
+    sizes = Sizes(program, known(0.01))
+    parts = [
+        sum(w.rows_read for w in operator_works(s.child, sizes).values()) for s in program.steps
+    ]
+    assert parts[0] == 7_500_000
+    assert sum(parts) <= program_work(program, known(0.01)).rows_read
+
+
+def test_what_is_read_twice_is_paid_twice() -> None:
+    read = o.ReadSnapshot("lines", JOINED.right.columns, "after")
+    both = o.Add((read, o.Negate(read)), read.columns)
+    sizes = Sizes(o.Program((o.Publish("v", both, is_base=False),)), known(0.01))
+    assert operator_works(both, sizes)[read].rows_read == 12_000_000
+
+
+@given(st.lists(st.floats(0, 1e9), min_size=len(KINDS), max_size=len(KINDS)))
+def test_a_vector_reads_back_in_whole_numbers(amounts: list[float]) -> None:
+    work = Vector(*amounts)
+    stored = Vector.of_report(work.to_dict())
+    assert all(abs(getattr(stored, k) - getattr(work, k)) <= 0.5 for k in KINDS)
+
+
+def test_a_report_says_what_was_measured() -> None:
+    found = Vector.of_report({"rows_read": 5, "jobs": 3, "writes": 2, "files_read": 4})
+    assert found == replace(Vector(), rows_read=5.0, files=4.0, jobs=3.0, plans=2.0)

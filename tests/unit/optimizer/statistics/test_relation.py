@@ -1,0 +1,142 @@
+"""How many rows relations and operators are taken to have: by hand, and what must hold of any."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
+from slacktide.common.tree import of_type
+from slacktide.optimizer.derivation import maintain, rebuild
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.statistics import (
+    Cardinality,
+    ColumnFacts,
+    Figure,
+    Sizes,
+    SourceFacts,
+    Statistics,
+    StoredFacts,
+    selectivity,
+)
+from slacktide.program.operator import Operator, Program
+from tests.unit.optimizer.views import (
+    BOOLEAN,
+    EXPANDED,
+    FILTERED,
+    GENERATED,
+    JOINED,
+    LINES,
+    ORDERS,
+    PARTITIONED,
+    PROJECTED,
+    SUMMED,
+    TOP,
+    UNITED,
+    column,
+)
+
+KEY = {"c1": ColumnFacts(Figure(1000, "declared"), 0.0, 1000.0, Figure(0.0, "declared"))}
+KNOWN = Statistics(
+    {
+        "orders": SourceFacts(rows=Figure(1000, "observed"), columns=KEY),
+        "lines": SourceFacts(rows=Figure(4000, "observed")),
+    }
+)
+SHAPES = (FILTERED, PROJECTED, JOINED, UNITED, SUMMED, TOP, EXPANDED, GENERATED, PARTITIONED)
+KINDS = ("inner", "left", "right", "full", "semi", "anti")
+
+
+def rows(rel: r.Rel, known: Statistics = KNOWN) -> Figure:
+    return Cardinality(known).of(rel).rows
+
+
+def compared(function: str, bound: str, data_type: str = "INT") -> s.Call:
+    return s.Call(
+        function, (s.reference(column(1)), s.Literal(bound, data_type, False)), BOOLEAN, True
+    )
+
+
+def test_a_join_along_a_key_has_the_rows_of_the_other_side() -> None:
+    assert rows(JOINED).value == pytest.approx(4000)
+
+
+def test_what_runs_have_counted_is_not_estimated() -> None:
+    assert rows(SUMMED).origin == "default"
+    counted = replace(KNOWN, observed={SUMMED.digest: 17.0})
+    assert rows(SUMMED, counted) == Figure(17.0, "observed")
+    assert rows(TOP, counted).value == 10
+
+
+def test_nothing_known_is_a_default() -> None:
+    assert rows(ORDERS, Statistics()).origin == "default"
+
+
+@pytest.mark.parametrize(
+    ("predicate", "share"),
+    [
+        (compared("=", "5"), 0.001),
+        (compared("<", "250"), 0.25),
+        (compared(">", "250"), 0.75),
+        (
+            s.Call(
+                "in",
+                (s.reference(column(1)), *[s.Literal(n, "INT", False) for n in "123"]),
+                BOOLEAN,
+                True,
+            ),
+            0.003,
+        ),
+        (s.Call("not", (compared("=", "5"),), BOOLEAN, True), 0.999),
+        (s.Call("or", (compared("<", "250"), compared(">", "750")), BOOLEAN, True), 1 - 0.75**2),
+        (compared("<", "DATE '2020-01-01'", "DATE"), 1.0),
+    ],
+    ids=str,
+)
+def test_shares_of_predicates(predicate: s.Scalar, share: float) -> None:
+    assert selectivity(predicate, {1: KEY["c1"]}) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_outer_joins_lose_no_row_and_semi_joins_gain_none(kind: str) -> None:
+    found = rows(r.Join(ORDERS, LINES, kind, JOINED.condition)).value  # type: ignore[arg-type]
+    least = {"left": 1000, "right": 4000, "full": 4000}.get(kind, 0)
+    most = {"semi": 1000, "anti": 1000}.get(kind, 4000)
+    assert least <= found <= most
+
+
+def sized(program: Program, changed: float) -> dict[Operator, float]:
+    sources = {
+        name: replace(facts, changed=Figure(changed * facts.rows.value))
+        for name, facts in KNOWN.sources.items()
+    }
+    found = Sizes(program, replace(KNOWN, sources=sources))
+    return {one: found.of(one).rows.value for one in of_type(program, Operator)}
+
+
+@pytest.mark.parametrize("rel", SHAPES, ids=lambda rel: rel.tag)
+@given(shares=st.tuples(st.floats(0, 1), st.floats(0, 1)))
+def test_more_changes_are_no_fewer_rows_anywhere(rel: r.Rel, shares: tuple[float, float]) -> None:
+    analysis = Maintainability(rel)
+    program = maintain("v", analysis, frozenset({"orders", "lines"})).program
+    less, more = (sized(program, share) for share in sorted(shares))
+    assert all(0 <= less[one] <= more[one] * (1 + 1e-9) + 1e-9 for one in less)
+
+
+def test_a_change_meets_as_many_rows_as_its_share() -> None:
+    program = maintain("v", Maintainability(JOINED), frozenset({"orders"})).program
+    assert sized(program, 0.01)[program.steps[-1].child] == pytest.approx(40)
+
+
+def test_what_is_stored_has_the_rows_that_the_log_counts() -> None:
+    analysis = Maintainability(SUMMED)
+    program = maintain("v", analysis, frozenset({"orders"})).program
+    chain = next(iter(rebuild("v", analysis).steps)).chain  # type: ignore[union-attr]
+    stored = {chain: StoredFacts(123.0, 1000.0)}
+    found = Sizes(program, replace(KNOWN, stored=stored))
+    reads = [one for one in of_type(program, Operator) if one.tag == "read_state"]
+    assert [found.of(one).rows for one in reads] == [Figure(123.0, "observed")]

@@ -1,0 +1,198 @@
+"""The choice between increments and full: the cheaper of what is known, and how it finds back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slacktide.optimizer.costs import Evidence, PastRun, Vector
+from slacktide.optimizer.weighing import (
+    LEAST_ROWS,
+    REGRET,
+    Case,
+    Ways,
+    Weighed,
+    weigh,
+)
+
+WORK = Vector(rows_read=1e6, stages=10)
+SIZES = {"incremental": WORK, "rebuild": WORK.times(4), "text": WORK.times(3)}
+WAYS = Ways(**{way: (way, work) for way, work in SIZES.items()})
+COSTS = st.floats(0.01, 100)
+
+
+def past(run: int, way: str, seconds: float, **prices: float) -> PastRun:
+    """A run whose price is `seconds` in all, as it has no jobs to pay for."""
+    return PastRun(run, way, way, SIZES[way], Vector(), seconds, prices)  # type: ignore[arg-type]
+
+
+def case(*runs: PastRun, share: float = 0.01, missing: str = "") -> Case:
+    return Case(WAYS, Evidence(runs, rows=LEAST_ROWS), share, missing)
+
+
+def with_rows(given: Case, rows: int | None) -> Case:
+    return replace(given, evidence=replace(given.evidence, rows=rows))
+
+
+def code(found: Weighed) -> str:
+    return "" if found.reason is None else found.reason.code
+
+
+def price(found: Weighed, way: str) -> float:
+    return next(one.price for one in found.predictions if one.way == way)
+
+
+@pytest.mark.parametrize(
+    ("share", "missing", "way", "reason"),
+    [
+        (0.1, "", "incremental", ""),
+        (0.1001, "", "rebuild", "CHANGE_TOO_LARGE"),
+        (0.01, "states/x", "rebuild", "STATE_MISSING"),
+    ],
+)
+def test_while_no_run_has_shown_anything_the_share_decides(
+    share: float, missing: str, way: str, reason: str
+) -> None:
+    found = weigh(case(share=share, missing=missing))
+    assert (found.way, code(found)) == (way, reason)
+
+
+def test_a_small_view_is_not_weighed() -> None:
+    dear = case(past(1, "rebuild", 0.1), past(2, "incremental", 9.0))
+    assert weigh(dear).way != "incremental"
+    assert weigh(with_rows(dear, LEAST_ROWS - 1)).way == "incremental"
+    assert weigh(with_rows(dear, None)).way == "incremental"
+
+
+@given(COSTS, COSTS, COSTS)
+def test_the_cheapest_is_taken(incremental: float, rebuild: float, text: float) -> None:
+    found = weigh(
+        case(
+            past(1, "rebuild", rebuild), past(2, "text", text), past(3, "incremental", incremental)
+        )
+    )
+    prices = {one.way: one.price for one in found.predictions}
+    assert prices[found.way] == min(prices.values())
+    assert prices == pytest.approx({"incremental": incremental, "rebuild": rebuild, "text": text})
+    assert (found.reason is None) == (found.way == "incremental")
+
+
+@given(st.lists(st.tuples(st.sampled_from(sorted(SIZES)), COSTS), max_size=12), st.booleans())
+def test_what_is_known_to_be_dearer_than_full_is_never_taken(
+    runs: list[tuple[str, float]], missing: bool
+) -> None:
+    history = [past(n, way, seconds) for n, (way, seconds) in enumerate(runs, 1)]
+    found = weigh(case(*history, missing="states/x" if missing else ""))
+    if found.way == "incremental":
+        taken = next(one for one in found.predictions if one.way == "incremental")
+        full = min(price(found, "rebuild"), price(found, "text"))
+        assert taken.basis == "doubted" or taken.price <= full or not history
+    assert not (missing and found.way == "incremental")
+
+
+def test_a_program_that_has_not_run_goes_by_the_model() -> None:
+    """It is tried when full runs have cost so much that a mistake does not matter."""
+    dear = WORK.times(20)
+    built = past(1, "rebuild", 5.0)
+    assert weigh(case(built)).way == "incremental"
+    many = replace(case(built), ways=replace(WAYS, incremental=("incremental", dear)))
+    assert code(weigh(many)) == "CHEAPER_FULL"
+    runs = [built, *(past(number, "text", 5.0) for number in range(2, 40))]
+    tried = weigh(replace(many, evidence=Evidence(runs, rows=LEAST_ROWS)))
+    assert (tried.way, tried.predictions[0].basis) == ("incremental", "doubted")
+
+
+def test_the_text_costs_what_building_cost_less_the_states() -> None:
+    found = weigh(case(past(1, "rebuild", 8.0)))
+    assert price(found, "text") == pytest.approx(6.0)
+
+
+def test_after_one_bad_run_the_next_is_full() -> None:
+    good = [past(1, "rebuild", 5.0), past(2, "incremental", 0.5)]
+    assert weigh(case(*good)).way == "incremental"
+    found = weigh(case(*good, past(3, "incremental", 80.0)))
+    assert found.way == "text"
+    assert code(found) == "CHEAPER_FULL"
+    assert price(found, "incremental") == pytest.approx(80.0)
+
+
+def runs_until_believed_again(bad: float, full: float) -> int:
+    runs = [past(1, "rebuild", full), past(2, "text", full), past(3, "incremental", bad)]
+    for number in range(4, 2000):
+        found = weigh(case(*runs))
+        if found.way == "incremental":
+            return number - 4
+        runs.append(past(number, "text", full, incremental=price(found, "incremental")))
+    return 2000
+
+
+@given(st.floats(1.1, 50), st.floats(0.5, 5))
+def test_a_mistake_is_not_repeated_before_it_is_paid_for(factor: float, full: float) -> None:
+    waited = runs_until_believed_again(factor * full, full)
+    assert waited * full * REGRET >= (factor - 1) * full * (1 - 1e-9)
+    assert (waited - 1) * full * REGRET <= (factor - 1) * full * (1 + 1e-9)
+
+
+def test_older_runs_that_were_cheap_are_believed_once_the_bad_one_has_expired() -> None:
+    runs = [past(1, "rebuild", 5.0), past(2, "incremental", 1.0), past(3, "incremental", 6.0)]
+    runs += [past(n, "text", 5.0) for n in range(4, 7)]
+    found = weigh(case(*runs))
+    assert found.way == "incremental"
+    assert price(found, "incremental") == pytest.approx(1.0)
+
+
+def test_what_a_newer_run_has_refuted_does_not_come_back() -> None:
+    """The newest run was nearly as cheap as full, and 500 s were another time."""
+    runs = [past(1, "rebuild", 5.0), past(2, "incremental", 500.0), past(3, "incremental", 6.0)]
+    runs += [past(n, "text", 5.0) for n in range(4, 7)]
+    found = weigh(case(*runs))
+    assert found.way == "incremental"
+    assert price(found, "incremental") <= 5.0, "by the model, not by what was refuted"
+
+
+def test_states_are_built_again_when_that_pays() -> None:
+    """Building costs 3 s more than the text, and increments would save 1 s a run."""
+    runs = [past(1, "incremental", 1.0), past(2, "rebuild", 5.0), past(3, "text", 2.0)]
+    taken = []
+    for number in range(4, 8):
+        found = weigh(case(*runs, missing="states/x"))
+        taken.append((found.way, code(found)))
+        runs.append(past(number, "text", 2.0, incremental=price(found, "incremental")))
+    left, built = ("text", "STATES_LEFT"), ("rebuild", "STATE_MISSING")
+    assert taken == [left, left, built, built], "the run that left them has missed nothing"
+
+
+def test_states_that_cost_little_are_built_at_once() -> None:
+    runs = [past(1, "incremental", 1.0), past(2, "text", 5.0), past(3, "rebuild", 4.0)]
+    assert weigh(case(*runs, missing="states/x")).way == "rebuild"
+
+
+def test_what_was_weighed_is_stored() -> None:
+    stored = weigh(case(past(1, "rebuild", 5.0), past(2, "incremental", 0.5))).to_dict()
+    assert stored["way"] == stored["program"] == "incremental"
+    assert stored["cpu_seconds"] == 0.5
+    assert stored["rows_read"] == 1_000_000
+    assert {one["way"]: one["basis"] for one in stored["alternatives"]} == {
+        "incremental": "observed",
+        "rebuild": "observed",
+        "text": "modelled",
+    }
+
+
+@given(st.floats(0.1, 10), COSTS)
+def test_a_larger_change_is_expected_to_cost_more_in_proportion(
+    factor: float, seconds: float
+) -> None:
+    evidence = Evidence([past(1, "incremental", seconds)])
+    found = evidence.predict("incremental", "incremental", WORK.times(factor))
+    assert found.price == pytest.approx(factor * seconds)
+
+
+def test_full_costs_more_as_the_sources_grow() -> None:
+    then = replace(past(1, "rebuild", 6.0), rows=LEAST_ROWS)
+    known = weigh(with_rows(case(then), 2 * LEAST_ROWS))
+    assert price(known, "rebuild") == pytest.approx(12.0)
+    assert price(known, "text") == pytest.approx(9.0)
