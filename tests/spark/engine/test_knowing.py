@@ -126,6 +126,7 @@ def test_history_and_status(lab: Lab) -> None:
         "held": False,
         "skipped": [],
         "complete": [],
+        "foreign_keys": [],
         "extra": [],
         "wide": None,
         "quarantine": None,
