@@ -5,6 +5,8 @@ Before that, and where a view is too small for measurements to mean anything, a 
 increments up to a share of the sources.
 
 * **Never dearer than full.** By the very prices that are stored with the plan.
+* **Evidence, not the model, speaks against increments.** A program that has not run is tried where its states
+  are there: one mistake at most, where the model alone would make many.
 * **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together, and
   the model may be wrong of one that has not run. Once full runs have cost so much that a mistake would add
   no more than `REGRET` of it, neither is believed any longer. So all mistakes of a view together add
@@ -107,10 +109,12 @@ class Case:
             loss = found.price + building - min(rebuild, text)
             since = evidence.oldest if past is None else past.run
             has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
-            if loss <= 0 or not has_expired:
+            if loss <= 0:
                 return found
-            if past is None:
+            if past is None and (has_expired or not self.missing):
                 return replace(found, basis="doubted")
+            if past is None or not has_expired:
+                return found
             evidence = evidence.without(past.run)
 
 
