@@ -176,4 +176,5 @@ def _past(run: int, told: Mapping[str, Any]) -> PastRun:
         in_tasks=float(actual["cpu_seconds"]),
         prices={one["way"]: one["price"] for one in predicted.get("alternatives", ())},
         rows=told.get("rows"),
+        is_first="FIRST_RUN" in told.get("reasons", ()),
     )

@@ -76,7 +76,7 @@ def test_it_finds_back_to_increments_and_pays_little_for_looking(priced: Priced)
     methods = []
     priced.run(costs(0.5))
     for number in range(90):
-        dear = 9.0 if 5 <= number < 45 else 0.5
+        dear = 20.0 if 5 <= number < 45 else 0.5
         told = step(priced, dear)
         methods.append(told["method"])
         spent += told["actual"]["cpu_seconds"]
@@ -91,8 +91,8 @@ def test_it_finds_back_to_increments_and_pays_little_for_looking(priced: Priced)
 
 def test_states_are_built_only_where_increments_come_back(priced: Priced) -> None:
     priced.run(costs(0.5))
-    step(priced, 9.0)
-    ways = [step(priced, 9.0)["predicted"]["way"] for _ in range(12)]
+    step(priced, 20.0)
+    ways = [step(priced, 20.0)["predicted"]["way"] for _ in range(12)]
     assert set(ways) == {"text"}
 
 
@@ -145,7 +145,7 @@ def test_explain_tells_what_each_way_is_expected_to_cost(priced: Priced) -> None
     text = priced.ws.explain(VIEW).text
     assert "next run: full\n  because computing the view in full is expected to be cheaper" in text
     assert "by increments 85." in text
-    assert "(as it took before), in full with its states 5." in text
+    assert "(as it took before), in full with its states 17." in text
     assert "expected CPU: by increments 85." in priced.ws.explain(priced.ws.plan()).text
 
 

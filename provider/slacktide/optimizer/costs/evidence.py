@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
 from slacktide.optimizer.costs.fitting import FLOOR
@@ -21,6 +21,10 @@ from slacktide.optimizer.costs.vector import Vector
 
 Way = Literal["incremental", "rebuild", "text"]
 Basis = Literal["observed", "modelled", "doubted"]
+
+
+AFTER_CHANGES: Final = 3.5
+"""What a full run after changes takes over the first one: the median of 11 TPC-H views (ADR 0009)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class PastRun:
         in_tasks: seconds of CPU that its tasks took.
         prices: what each way would have cost, as expected then.
         rows: of the view's sources then; None where they were not known.
+        is_first: whether there was no answer before it.
     """
 
     run: int
@@ -83,6 +88,7 @@ class PastRun:
     in_tasks: float
     prices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     rows: int | None = None
+    is_first: bool = False
 
     def price(self, coefficients: Coefficients) -> float:
         """What the run cost: measured in tasks, and reckoned by what was counted outside of them."""
@@ -121,30 +127,34 @@ class Evidence:
             program: its digest.
             work: by the model, as of now.
             like: digest and work of a program that computes the same in another way; it stands for this
-                one as long as this one has not run.
+                one as long as this one has not run, or not since the first run of the view.
         """
         rates, past = self.coefficients, self.newest(program)
         in_tasks, outside = rates.in_tasks(work), rates.outside(work)
-        if past is not None:
+        other = None if like is None else self.newest(like[0])
+        is_nearer = past is not None and past.is_first and other is not None and not other.is_first
+        if past is not None and not is_nearer:
             growth = self._growth(past, work)
             outside = rates.outside(past.measured)
             return Prediction(way, program, work, past.in_tasks * growth, outside, "observed")
-        if like is not None and self.newest(like[0]) is not None:
-            other = self.predict(way, *like)
-            in_tasks *= _ratio(other.in_tasks, rates.in_tasks(like[1]))
-            outside *= _ratio(other.outside, rates.outside(like[1]))
+        if like is not None and other is not None:
+            alike = self.predict(way, *like)
+            in_tasks *= _ratio(alike.in_tasks, rates.in_tasks(like[1]))
+            outside *= _ratio(alike.outside, rates.outside(like[1]))
             return Prediction(way, program, work, in_tasks, outside, "modelled")
         return Prediction(way, program, work, in_tasks * self.weight(), outside, "modelled")
 
     def _growth(self, past: PastRun, work: Vector) -> float:
         """By how much more there is to do than then.
 
-        A full run reads all rows, and nothing that is learned of its parts since makes it cheaper.
+        A full run reads all rows, and nothing that is learned of its parts since makes it cheaper. The
+        first one read them as they had landed, a later one consolidates them with what has changed since.
         """
         if past.way == "incremental":
             rates = self.coefficients
             return _ratio(rates.in_tasks(work), rates.in_tasks(past.expected))
-        return _ratio(self.rows, past.rows) if self.rows and past.rows else 1.0
+        grown = _ratio(self.rows, past.rows) if self.rows and past.rows else 1.0
+        return grown * AFTER_CHANGES if past.is_first else grown
 
     def weight(self) -> float:
         """How much dearer the view's programs are than the model thinks; halfway to 1 on a log scale.
