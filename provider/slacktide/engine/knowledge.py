@@ -6,9 +6,11 @@ in their segments, costs in the reports of the newest runs, which the world keep
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from math import isfinite
 from typing import Any
 
 from slacktide.algebra import relation as r
@@ -24,6 +26,7 @@ from slacktide.optimizer.costs import (
     Vector,
     fit,
 )
+from slacktide.optimizer.costs.vector import KINDS
 from slacktide.optimizer.normal import normal
 from slacktide.optimizer.states import bag_chain, chain_of
 from slacktide.optimizer.statistics import (
@@ -34,10 +37,12 @@ from slacktide.optimizer.statistics import (
     StoredFacts,
 )
 from slacktide.store.naming import segments
-from slacktide.store.record import Chain, Json, Source, ViewRecord
+from slacktide.store.record import Chain, Source, ViewRecord
 from slacktide.store.world import World
 
 MOST_SAMPLES = 500
+LARGEST_FIGURE = 1e15
+"""Seconds, rows or bytes above which a figure is none that a run measured."""
 
 
 class Knowledge:
@@ -53,8 +58,8 @@ class Knowledge:
     @cached_property
     def fitted(self) -> Fit:
         """The coefficients that the newest runs show, and how well they tell of these."""
-        newest = islice(_samples(self.world), MOST_SAMPLES)
-        return fit([*newest], DEFAULTS)
+        told = (_sample(view) for _, views in reversed(self._told) for view in views.values())
+        return fit([*islice(filter(None, told), MOST_SAMPLES)], DEFAULTS)
 
     @property
     def coefficients(self) -> Coefficients:
@@ -67,11 +72,23 @@ class Knowledge:
             return Evidence((), self.coefficients, rows)
         since = record.since
         past = [
-            _past(number, run.report["views"][record.name])
-            for number, run in sorted(self.world.runs.items())
-            if number >= since and _is_told(run.report, record.name)
+            _past(number, views.get(record.name)) for number, views in self._told if number >= since
         ]
-        return Evidence(past, self.coefficients, rows)
+        return Evidence([one for one in past if one is not None], self.coefficients, rows)
+
+    @cached_property
+    def _told(self) -> list[tuple[int, Mapping[str, Any]]]:
+        """What the reports that are kept say of views, the oldest first."""
+        runs = sorted(self.world.runs.items())
+        return [(number, run.report.get("views") or {}) for number, run in runs if run.report]
+
+    def is_shared(self, record: ViewRecord) -> bool:
+        """Whether a state that a view keeps is kept by another one, too."""
+        return any(self._keepers[state] > 1 for state in record.states)
+
+    @cached_property
+    def _keepers(self) -> Counter[str]:
+        return Counter(state for view in self.world.views.values() for state in view.states)
 
     def rows(self, view: ReadView, end: Mapping[str, int]) -> int | None:
         """The rows of all sources of a view; None where those of one are not known."""
@@ -149,32 +166,40 @@ def _keys(source: Source, rows: Figure) -> dict[str, ColumnFacts]:
     return {key[0]: ColumnFacts(Figure(rows.value, "declared"), nulls=Figure(0.0, "declared"))}
 
 
-def _samples(world: World) -> Iterator[Sample]:
-    """The work of views in past runs and what it took, the newest first."""
-    for _, run in sorted(world.runs.items(), reverse=True):
-        for view in run.report.get("views", {}).values():
-            actual = view.get("actual", {})
-            if actual.get("jobs"):
-                yield Sample(Vector.of_report(actual), float(actual["cpu_seconds"]))
+def _sample(told: Any) -> Sample | None:
+    """The work of a view and what it took; None where a report does not say both in figures."""
+    try:
+        actual = told["actual"]
+        found = Sample(Vector.of_report(actual), float(actual["cpu_seconds"]))
+        is_whole = bool(actual["jobs"]) and _is_sound(found.work, found.seconds)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return found if is_whole else None
 
 
-def _is_told(report: Mapping[str, Json], view: str) -> bool:
-    """Whether a report says what was expected of a view, and what that took."""
-    told: Mapping[str, Any] = report.get("views", {}).get(view, {})
-    predicted, actual = told.get("predicted", {}), told.get("actual", {})
-    return bool(predicted.get("program") and predicted.get("way") and actual.get("jobs"))
+def _is_sound(work: Vector, *figures: float) -> bool:
+    counts = (getattr(work, kind) for kind in KINDS)
+    return all(isfinite(one) and 0 <= one <= LARGEST_FIGURE for one in (*counts, *figures))
 
 
-def _past(run: int, told: Mapping[str, Any]) -> PastRun:
-    predicted, actual = told["predicted"], told["actual"]
-    return PastRun(
-        run=run,
-        way=predicted["way"],
-        program=predicted["program"],
-        expected=Vector.of_report(predicted),
-        measured=Vector.of_report(actual),
-        in_tasks=float(actual["cpu_seconds"]),
-        prices={one["way"]: one["price"] for one in predicted.get("alternatives", ())},
-        rows=told.get("rows"),
-        is_first="FIRST_RUN" in told.get("reasons", ()),
-    )
+def _past(run: int, told: Any) -> PastRun | None:
+    """A run of a view; None where its report does not say what was expected, and what it took."""
+    taken = _sample(told)
+    if taken is None:
+        return None
+    try:
+        predicted = told["predicted"]
+        found = PastRun(
+            run=run,
+            way=predicted["way"],
+            program=predicted["program"],
+            expected=Vector.of_report(predicted),
+            measured=taken.work,
+            in_tasks=taken.seconds,
+            prices={one["way"]: float(one["price"]) for one in predicted.get("alternatives", ())},
+            rows=told.get("rows"),
+            is_first="FIRST_RUN" in told.get("reasons", ()),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return found if _is_sound(found.expected, *found.prices.values()) else None

@@ -187,6 +187,10 @@ def _consumed(world: World, source: str) -> list[int]:
         (view.versions or {}).get(source, 0)
         for view in world.views.values()
         if source in reads(view)
+    ] + [
+        chain.versions[source]
+        for chain in world.chains.values()
+        if chain.id.startswith("states/") and source in (chain.versions or {})
     ]
 
 

@@ -49,6 +49,7 @@ class Situation:
         broken: a foreign key that the answer went by and that was found not to hold, or an empty text.
         statistics: what is known of sources and of what is stored.
         evidence: the view's past runs.
+        is_shared: whether other views keep a state of this one.
     """
 
     start: Versions
@@ -64,6 +65,7 @@ class Situation:
     broken: str = ""
     statistics: Statistics = field(default_factory=Statistics)
     evidence: Evidence = field(default_factory=Evidence)
+    is_shared: bool = False
 
 
 def verdict(view: ReadView) -> tuple[Reason, ...]:
@@ -252,6 +254,7 @@ def _weighed(
         situation.evidence,
         situation.share,
         missing,
+        situation.is_shared,
     )
     if situation.policy == "incremental":
         reason = Reason("STATE_MISSING", missing) if missing else None

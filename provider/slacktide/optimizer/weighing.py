@@ -9,8 +9,8 @@ increments up to a share of the sources.
   are there: one mistake at most, where the model alone would make many.
 * **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together, and
   the model may be wrong of one that has not run. Once full runs have cost so much that a mistake would add
-  no more than `REGRET` of it, neither is believed any longer. So all mistakes of a view together add
-  `REGRET` to what full runs cost, and one.
+  no more than `REGRET` of it, neither is believed any longer. So the mistakes of one program add `REGRET` to
+  what full runs cost, and one; a view has a program for each set of sources that change together.
 * **Full leaves states behind.** The author's text is cheaper than building states, and makes increments
   impossible until they are built. They are built again when what increments would have saved since
   reaches what building costs over the text: no more than twice of what was best in hindsight (ski rental:
@@ -81,12 +81,14 @@ class Case:
         evidence: of the view's past runs.
         share: pending change over the size of the sources.
         missing: a state that is not there for the incremental way, or an empty text.
+        is_shared: whether other views keep a state of this one, and would have to build it anew with it.
     """
 
     ways: Ways
     evidence: Evidence
     share: float
     missing: str = ""
+    is_shared: bool = False
 
     def taken(self, way: Way, reason: Reason | None = None) -> Weighed:
         """The choice of a way, with what all of them are expected to cost."""
@@ -111,7 +113,8 @@ class Case:
             has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
             if loss <= 0:
                 return found
-            if past is None and (has_expired or not self.missing):
+            is_tried = not self.missing and self.share <= LARGEST_SHARE
+            if past is None and (has_expired or is_tried):
                 return replace(found, basis="doubted")
             if past is None or not has_expired:
                 return found
@@ -121,10 +124,13 @@ class Case:
 def weigh(case: Case) -> Weighed:
     """Choose the way of a view that has an answer, and of which a source has changed."""
     incremental, rebuild, text = case.predictions()
-    is_known = bool(case.evidence.runs) and incremental.basis != "doubted"
-    if not is_known or (case.evidence.rows or 0) < LEAST_ROWS:
+    if not case.evidence.runs or (case.evidence.rows or 0) < LEAST_ROWS:
         return _by_share(case)
-    full = min(rebuild, text, key=lambda one: one.price)
+    if incremental.basis == "doubted":
+        return _tried(case)
+    # What others keep is not built anew because that is cheap for one.
+    is_kept = case.is_shared and not case.missing
+    full = text if is_kept else min(rebuild, text, key=lambda one: one.price)
     if incremental.price > full.price:
         return case.taken(full.way, _cheaper(incremental, full))
     if not case.missing:
@@ -136,10 +142,14 @@ def weigh(case: Case) -> Weighed:
 
 
 def _by_share(case: Case) -> Weighed:
+    if case.share > LARGEST_SHARE and not case.missing:
+        return case.taken("rebuild", Reason("CHANGE_TOO_LARGE", f"{case.share:.0%}"))
+    return _tried(case)
+
+
+def _tried(case: Case) -> Weighed:
     if case.missing:
         return case.taken("rebuild", Reason("STATE_MISSING", case.missing))
-    if case.share > LARGEST_SHARE:
-        return case.taken("rebuild", Reason("CHANGE_TOO_LARGE", f"{case.share:.0%}"))
     return case.taken("incremental")
 
 

@@ -167,3 +167,43 @@ def test_history_sets_what_was_expected_beside_what_it_took(
     assert "expected CPU s" in capsys.readouterr().out
     assert run_command(["--workspace", root, "status"]) == 0
     assert "cost model: of 3 past computations" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"actual": {"jobs": 3}, "predicted": {}},
+        {"actual": {"jobs": 3, "cpu_seconds": None}},
+        {"actual": None, "predicted": None},
+        {
+            "actual": {"jobs": 3, "cpu_seconds": 1.0},
+            "predicted": {"alternatives": [{"way": "text"}]},
+        },
+        {"actual": {"jobs": 3, "cpu_seconds": "long"}},
+        {"actual": {"jobs": 3, "cpu_seconds": -1.0, "rows_read": 1e18}},
+    ],
+)
+def test_a_report_that_says_it_otherwise_teaches_nothing(
+    priced: Priced, told: dict[str, Any]
+) -> None:
+    from slacktide import store as s
+
+    priced.run(costs(0.5))
+    number = priced.world().next_run
+    priced.commit(s.RecordRun(number, "p", {"run": number, "views": {VIEW: told}}))
+    assert step(priced, 0.5)["method"] == "incremental"
+    assert step(priced, 0.5)["predicted"]["alternatives"][0]["basis"] == "observed"
+
+
+def test_files_that_states_left_behind_go_on_from_are_not_removable(priced: Priced) -> None:
+    """A view that is replaced goes on from its states, by the changes since."""
+    from slacktide import store as s
+
+    priced.run(costs(0.5))
+    step(priced, 90.0)
+    for _ in range(3):
+        assert step(priced, 90.0)["predicted"]["way"] == "text"
+    for name, version in (("orders", 1), ("lines", 5)):
+        piece = s.Segment(5, (), 1000, 1000, {name: version})
+        priced.commit(s.SetChain(s.Chain(f"sources/{name}", (), piece)))
+    assert priced.ws.status().sources["lines"]["removable"] <= 2

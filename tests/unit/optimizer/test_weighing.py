@@ -197,3 +197,23 @@ def test_full_costs_more_as_the_sources_grow() -> None:
     known = weigh(with_rows(case(then), 2 * LEAST_ROWS))
     assert price(known, "rebuild") == pytest.approx(12.0)
     assert price(known, "text") == pytest.approx(9.0)
+
+
+def test_a_large_change_that_was_dear_is_tried_once_and_never_builds_states_for_ever() -> None:
+    """Text costs 4, building the states 8, and increments 60."""
+    took = {"incremental": 60.0, "rebuild": 8.0, "text": 4.0}
+    runs, taken, missing = [past(1, "rebuild", 8.0)], [], ""
+    for number in range(2, 60):
+        found = weigh(case(*runs, share=0.8, missing=missing))
+        prices = {one.way: one.price for one in found.predictions}
+        runs.append(past(number, found.way, took[found.way], **prices))
+        taken.append(found.way)
+        missing = "states/x" if found.way == "text" else ""
+    assert taken.count("rebuild") <= 2
+    assert taken.count("incremental") <= 2
+
+
+def test_what_others_keep_is_not_built_anew_because_that_is_cheap_for_one() -> None:
+    alone = case(past(1, "rebuild", 5.0), past(2, "text", 5.5), past(3, "incremental", 6.0))
+    assert weigh(alone).way == "rebuild"
+    assert weigh(replace(alone, is_shared=True)).way == "text"
