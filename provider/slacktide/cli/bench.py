@@ -34,11 +34,7 @@ def bench(
     ] = None,
     arrivals: Annotated[int, typer.Option(min=1, help="Arrivals of each nature and share.")] = 2,
     warming: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Pairs of each nature and share before these, in which Java compiles; not counted.",
-        ),
+        int, typer.Option(min=0, help="As many before these, in which Java compiles; not counted.")
     ] = 1,
     views: Views = None,
     memory: Annotated[str, typer.Option(help="Heap of Java, for both sides.")] = "4g",

@@ -183,14 +183,11 @@ def _foreign_keys(world: World) -> dict[str, list[dict[str, Any]]]:
 
 
 def _consumed(world: World, source: str) -> list[int]:
+    """Up to where views have read a source, and the states from which views may go on."""
+    states = (c.versions or {} for c in world.chains.values() if c.id.startswith("states/"))
     return [
-        (view.versions or {}).get(source, 0)
-        for view in world.views.values()
-        if source in reads(view)
-    ] + [
-        chain.versions[source]
-        for chain in world.chains.values()
-        if chain.id.startswith("states/") and source in (chain.versions or {})
+        *((v.versions or {}).get(source, 0) for v in world.views.values() if source in reads(v)),
+        *(versions[source] for versions in states if source in versions),
     ]
 
 
