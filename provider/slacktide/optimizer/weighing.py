@@ -130,7 +130,7 @@ def weigh(case: Case) -> Weighed:
         return _tried(case)
     # What others keep is not built anew because that is cheap for one.
     is_kept = case.is_shared and not case.missing
-    full = text if is_kept else min(rebuild, text, key=lambda one: one.price)
+    full = text if is_kept else min(text, rebuild, key=lambda one: one.price)
     if incremental.price > full.price:
         return case.taken(full.way, _cheaper(incremental, full))
     if not case.missing:

@@ -52,7 +52,7 @@ def test_after_one_bad_run_the_next_is_full(priced: Priced) -> None:
     told = step(priced, 85.0)
     assert (told["method"], code(told)) == ("full", ["CHEAPER_FULL"])
     assert prices(told)["incremental"] == pytest.approx(85, rel=0.1)
-    assert told["predicted"]["way"] == min(prices(told), key=lambda way: prices(told)[way])
+    assert prices(told)[told["predicted"]["way"]] == min(prices(told).values())
 
 
 def test_a_change_of_other_sources_is_another_program(priced: Priced) -> None:

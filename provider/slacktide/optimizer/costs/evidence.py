@@ -127,34 +127,33 @@ class Evidence:
             program: its digest.
             work: by the model, as of now.
             like: digest and work of a program that computes the same in another way; it stands for this
-                one as long as this one has not run, or not since the first run of the view.
+                one as long as this one has not run.
         """
         rates, past = self.coefficients, self.newest(program)
         in_tasks, outside = rates.in_tasks(work), rates.outside(work)
-        other = None if like is None else self.newest(like[0])
-        is_nearer = past is not None and past.is_first and other is not None and not other.is_first
-        if past is not None and not is_nearer:
-            growth = self._growth(past, work)
-            outside = rates.outside(past.measured)
-            return Prediction(way, program, work, past.in_tasks * growth, outside, "observed")
-        if like is not None and other is not None:
+        if past is not None:
+            seconds = past.in_tasks * self._growth(past, work)
+            other = None if like is None else self.newest(like[0])
+            if past.is_first:
+                later = None if other is None or other.is_first else other
+                seconds = seconds * AFTER_CHANGES if later is None else max(seconds, later.in_tasks)
+            return Prediction(way, program, work, seconds, rates.outside(past.measured), "observed")
+        if like is not None and self.newest(like[0]) is not None:
             alike = self.predict(way, *like)
-            in_tasks *= _ratio(alike.in_tasks, rates.in_tasks(like[1]))
-            outside *= _ratio(alike.outside, rates.outside(like[1]))
-            return Prediction(way, program, work, in_tasks, outside, "modelled")
+            return Prediction(way, program, work, alike.in_tasks, alike.outside, "modelled")
         return Prediction(way, program, work, in_tasks * self.weight(), outside, "modelled")
 
     def _growth(self, past: PastRun, work: Vector) -> float:
         """By how much more there is to do than then.
 
         A full run reads all rows, and nothing that is learned of its parts since makes it cheaper. The
-        first one read them as they had landed, a later one consolidates them with what has changed since.
+        first one read them as they had landed, a later one consolidates them with what has changed since; what
+        that takes, another full way may have shown.
         """
         if past.way == "incremental":
             rates = self.coefficients
             return _ratio(rates.in_tasks(work), rates.in_tasks(past.expected))
-        grown = _ratio(self.rows, past.rows) if self.rows and past.rows else 1.0
-        return grown * AFTER_CHANGES if past.is_first else grown
+        return _ratio(self.rows, past.rows) if self.rows and past.rows else 1.0
 
     def weight(self) -> float:
         """How much dearer the view's programs are than the model thinks; halfway to 1 on a log scale.
