@@ -130,6 +130,7 @@ def _bench(path: Path, found: Mapping[str, Any]) -> list[str]:
         command,
         "```",
         "",
+        *([found["remark"], ""] if "remark" in found else []),
         *_cells(found["cells"]),
         kept,
         "",
