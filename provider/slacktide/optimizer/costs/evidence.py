@@ -130,25 +130,32 @@ class Evidence:
                 one as long as this one has not run.
         """
         rates, past = self.coefficients, self.newest(program)
-        in_tasks, outside = rates.in_tasks(work), rates.outside(work)
+        other = None if like is None else self.newest(like[0])
         if past is not None:
-            seconds = past.in_tasks * self._growth(past, work)
-            other = None if like is None else self.newest(like[0])
-            if past.is_first:
-                later = None if other is None or other.is_first else other
-                seconds = seconds * AFTER_CHANGES if later is None else max(seconds, later.in_tasks)
-            return Prediction(way, program, work, seconds, rates.outside(past.measured), "observed")
-        if like is not None and self.newest(like[0]) is not None:
+            seconds, outside = self._grown(past, other, work), rates.outside(past.measured)
+            return Prediction(way, program, work, seconds, outside, "observed")
+        if like is not None and other is not None:
             alike = self.predict(way, *like)
             return Prediction(way, program, work, alike.in_tasks, alike.outside, "modelled")
-        return Prediction(way, program, work, in_tasks * self.weight(), outside, "modelled")
+        in_tasks = rates.in_tasks(work) * self.weight()
+        return Prediction(way, program, work, in_tasks, rates.outside(work), "modelled")
+
+    def _grown(self, past: PastRun, other: PastRun | None, work: Vector) -> float:
+        """What tasks of a program take now that has run; `other` is a run of the other full way.
+
+        The first run read rows as they had landed, a later one consolidates them with what has changed since.
+        """
+        seconds = past.in_tasks * self._growth(past, work)
+        if not past.is_first:
+            return seconds
+        if other is None or other.is_first:
+            return seconds * AFTER_CHANGES
+        return max(seconds, other.in_tasks)
 
     def _growth(self, past: PastRun, work: Vector) -> float:
         """By how much more there is to do than then.
 
-        A full run reads all rows, and nothing that is learned of its parts since makes it cheaper. The
-        first one read them as they had landed, a later one consolidates them with what has changed since; what
-        that takes, another full way may have shown.
+        A full run reads all rows, and nothing that is learned of its parts since makes it cheaper.
         """
         if past.way == "incremental":
             rates = self.coefficients
