@@ -6,8 +6,7 @@ nothing is known: a tenth for an equality, a third for an inequality). A compari
 A share comes from where the least certain figure comes from that it is made of.
 
 A column of a source of which nobody knows how many values it has may be a key (`source_columns`), and an
-equality then true of one row. A tenth was tried in its place: full runs shuffle about as much as that
-says, and increments, where fewer rows are sent to all tasks, were foretold worse (ADR 0009).
+equality then true of one row. A tenth was tried in its place, and foretold increments worse (ADR 0009).
 """
 
 from __future__ import annotations
