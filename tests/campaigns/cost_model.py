@@ -36,6 +36,7 @@ from slacktide.optimizer.costs import (
 from slacktide.optimizer.derivation import maintain, rebuild
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.statistics import (
+    ChangeFacts,
     ColumnFacts,
     Figure,
     SourceFacts,
@@ -131,8 +132,7 @@ class Bench:
             rows=Figure(rows, "observed"),
             bytes=SEEN_ROWS * rows,
             files=8 if rows > 1e6 else 1,
-            changed=Figure(changed, "observed"),
-            changed_bytes=SEEN_BYTES * changed,
+            changes=(ChangeFacts(Figure(changed, "observed"), SEEN_BYTES * changed),),
             columns=alone,
         )
 
@@ -258,7 +258,8 @@ def choices(cases: Iterable[Case], nature: str) -> dict[str, Any]:
         incremental, rebuilt, text = case.predicted(nature)
         own = price(case.incremental[nature].took)
         full = {"rebuild": price(case.built.took), "text": price(case.text[nature].took)}
-        taken = min((incremental, rebuilt, text), key=lambda one: one.price)
+        # Of two that cost the same the text is taken, as `weigh` does.
+        taken = min((incremental, text, rebuilt), key=lambda one: one.price)
         cost, best = full.get(taken.way, own), min(own, full["text"])
         spent["chosen"] += cost
         spent["always incremental"] += own

@@ -32,7 +32,7 @@ from slacktide.optimizer.choice.choosing import choose, choose_among
 from slacktide.optimizer.choice.objective import weighted
 from slacktide.optimizer.expand import METHODS, Problem, Switches, expand
 from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.pricing import space_of
+from slacktide.optimizer.plan_space import space_of
 from tests.harness.planner.groups import Batch, Filled
 from tests.harness.planner.keyed import history, random_tree
 from tests.harness.planner.summary import TupleCosts

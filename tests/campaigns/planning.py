@@ -20,11 +20,10 @@ from typing import Any
 from slacktide.optimizer.choice.choosing import choose, choose_among
 from slacktide.optimizer.choice.objective import LastFirst
 from slacktide.optimizer.choice.space import PlanSpace
-from slacktide.optimizer.estimation.estimating import Estimated
-from slacktide.optimizer.estimation.known import Statistics
-from slacktide.optimizer.estimation.operators import SparkCosts
+from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.expand import METHODS, Expanded, Problem, Switches, expand
-from slacktide.optimizer.pricing import space_of
+from slacktide.optimizer.plan_space import space_of
+from slacktide.optimizer.statistics import Statistics
 from tests.harness.planner.tpch_views import PATTERNS, QUERIES, problem, statistics
 
 SWITCHES = {
@@ -50,9 +49,9 @@ SINGLE = {
 
 def space(expanded: Expanded, known: Statistics) -> PlanSpace:
     """The plans of a memo with estimated prices, the answer due at every instant."""
-    estimated = Estimated(expanded.memo, known, SparkCosts())
+    costs = MemoCosts(expanded.memo, known)
     due = range(1, len(expanded.answers) + 1)
-    return space_of(expanded, due, estimated.price, estimated.carrying, is_forgetful=True)
+    return space_of(expanded, due, costs.price, costs.carrying, is_forgetful=True)
 
 
 def timed(given: Problem, switches: Switches) -> dict[str, Any]:

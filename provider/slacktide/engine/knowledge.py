@@ -30,6 +30,7 @@ from slacktide.optimizer.costs.vector import KINDS
 from slacktide.optimizer.normal import normal
 from slacktide.optimizer.states import bag_chain, chain_of
 from slacktide.optimizer.statistics import (
+    ChangeFacts,
     ColumnFacts,
     Figure,
     SourceFacts,
@@ -123,9 +124,13 @@ class Knowledge:
             rows=counted,
             bytes=float(there.bytes) if held is None else held.bytes,
             files=end if held is None else held.files,
-            changed=_changed(changes.rows, changes.bytes, there.bytes, counted),
-            changed_bytes=float(changes.bytes),
-            deleted=Figure(float(changes.deletes or 0), "observed"),
+            changes=(
+                ChangeFacts(
+                    rows=_changed(changes.rows, changes.bytes, there.bytes, counted),
+                    bytes=float(changes.bytes),
+                    deleted=Figure(float(changes.deletes or 0), "observed"),
+                ),
+            ),
             columns=_keys(source, counted),
         )
 

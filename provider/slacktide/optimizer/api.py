@@ -258,7 +258,7 @@ def _weighed(
     )
     if situation.policy == "incremental":
         reason = Reason("STATE_MISSING", missing) if missing else None
-        found = case.taken("rebuild" if missing else "incremental", reason)
+        found = case.predictions().taken("rebuild" if missing else "incremental", reason)
     else:
         found = weigh(case)
     program, predicted = programs[found.way], found.to_dict()

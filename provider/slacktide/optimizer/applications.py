@@ -19,7 +19,7 @@ from slacktide.optimizer.expand import Expanded
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.trait import SetDelta, ValDelta
 from slacktide.optimizer.memo.versions import moved, realised
-from slacktide.optimizer.pricing import Carrying, Price, space_of
+from slacktide.optimizer.plan_space import Carrying, Price, space_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from slacktide.optimizer.memo.hole import ChangesBetween, SnapshotAt
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap, Trait, ValDelta, ValSnap
 from slacktide.optimizer.memo.versions import moved, realised
-from slacktide.optimizer.pricing import Carrying, Price, space_of
+from slacktide.optimizer.plan_space import Carrying, Price, space_of
 from slacktide.optimizer.states import bag_chain, chain_of
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program

@@ -73,6 +73,19 @@ def _priced(prediction: Prediction) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class Predictions:
+    """What each way is expected to cost."""
+
+    incremental: Prediction
+    rebuild: Prediction
+    text: Prediction
+
+    def taken(self, way: Way, reason: Reason | None = None) -> Weighed:
+        """The choice of a way, with what all of them are expected to cost."""
+        return Weighed(way, reason, (self.incremental, self.rebuild, self.text))
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """What a choice goes by.
 
@@ -90,16 +103,12 @@ class Case:
     missing: str = ""
     is_shared: bool = False
 
-    def taken(self, way: Way, reason: Reason | None = None) -> Weighed:
-        """The choice of a way, with what all of them are expected to cost."""
-        return Weighed(way, reason, self.predictions())
-
-    def predictions(self) -> tuple[Prediction, Prediction, Prediction]:
-        """What each way is expected to cost: by increments, with states anew, and as text."""
+    def predictions(self) -> Predictions:
+        """What each way is expected to cost."""
         own, other = self.ways.rebuild, self.ways.text
         rebuild = self.evidence.predict("rebuild", *own, like=other)
         text = self.evidence.predict("text", *other, like=own)
-        return self._believed(rebuild.price, text.price), rebuild, text
+        return Predictions(self._believed(rebuild.price, text.price), rebuild, text)
 
     def _believed(self, rebuild: float, text: float) -> Prediction:
         """The incremental way by its newest run; once that has expired, by an older one that is cheap."""
@@ -123,34 +132,35 @@ class Case:
 
 def weigh(case: Case) -> Weighed:
     """Choose the way of a view that has an answer, and of which a source has changed."""
-    incremental, rebuild, text = case.predictions()
+    found = case.predictions()
+    incremental, rebuild, text = found.incremental, found.rebuild, found.text
     if not case.evidence.runs or (case.evidence.rows or 0) < LEAST_ROWS:
-        return _by_share(case)
+        return _by_share(case, found)
     if incremental.basis == "doubted":
-        return _tried(case)
+        return _tried(case, found)
     # What others keep is not built anew because that is cheap for one.
     is_kept = case.is_shared and not case.missing
     full = text if is_kept else min(text, rebuild, key=lambda one: one.price)
     if incremental.price > full.price:
-        return case.taken(full.way, _cheaper(incremental, full))
+        return found.taken(full.way, _cheaper(incremental, full))
     if not case.missing:
-        return case.taken("incremental")
+        return found.taken("incremental")
     missed = _missed(case, text.price - incremental.price)
     if full is text and missed < rebuild.price - text.price:
-        return case.taken("text", _not_yet(missed, rebuild, text))
-    return case.taken("rebuild", Reason("STATE_MISSING", case.missing))
+        return found.taken("text", _not_yet(missed, rebuild, text))
+    return found.taken("rebuild", Reason("STATE_MISSING", case.missing))
 
 
-def _by_share(case: Case) -> Weighed:
+def _by_share(case: Case, found: Predictions) -> Weighed:
     if case.share > LARGEST_SHARE and not case.missing:
-        return case.taken("rebuild", Reason("CHANGE_TOO_LARGE", f"{case.share:.0%}"))
-    return _tried(case)
+        return found.taken("rebuild", Reason("CHANGE_TOO_LARGE", f"{case.share:.0%}"))
+    return _tried(case, found)
 
 
-def _tried(case: Case) -> Weighed:
+def _tried(case: Case, found: Predictions) -> Weighed:
     if case.missing:
-        return case.taken("rebuild", Reason("STATE_MISSING", case.missing))
-    return case.taken("incremental")
+        return found.taken("rebuild", Reason("STATE_MISSING", case.missing))
+    return found.taken("incremental")
 
 
 def _missed(case: Case, now: float) -> float:

@@ -11,14 +11,15 @@ from pathlib import Path
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
-from slacktide.optimizer.estimation.known import (
-    ChangeStatistics,
-    ColumnStatistics,
-    Statistics,
-    TableStatistics,
-)
 from slacktide.optimizer.expand import Problem
 from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.statistics import (
+    ChangeFacts,
+    ColumnFacts,
+    Figure,
+    SourceFacts,
+    Statistics,
+)
 
 FOLDER = Path(__file__).parent / "tpch"
 QUERIES = tuple(f"q{number}" for number in range(1, 23))
@@ -100,17 +101,23 @@ def problem(query: str, instants: int, pattern: str = "delta-big") -> Problem:
 
 def statistics(instants: int, pattern: str = "delta-big") -> Statistics:
     """What is known at scale 1 under a pattern."""
+    return Statistics({name: facts(name, instants, pattern) for name in ROWS})
+
+
+def facts(name: str, instants: int, pattern: str) -> SourceFacts:
+    """What is known of a table: at the first instant it has the rows of scale 1."""
     share, retracting = PATTERNS[pattern]
-    columns = {
-        name: {column: ColumnStatistics(distinct=float(DISTINCT[column])) for column in DISTINCT}
-        for name in ROWS
-    }
-    changes = {
-        (name, instant): ChangeStatistics(
-            rows * share, rows * share / 4 if name in retracting else 0.0
-        )
-        for name, rows in ROWS.items()
-        for instant in range(2, instants + 1)
-    }
-    tables = {name: TableStatistics(float(rows), columns[name]) for name, rows in ROWS.items()}
-    return Statistics(tables, changes)
+    inserted = 0.0 if name in CONSTANT else ROWS[name] * share
+    deleted = inserted / 4 if name in retracting else 0.0
+    change = ChangeFacts(
+        Figure(inserted + deleted, "declared"), deleted=Figure(deleted, "declared")
+    )
+    later = instants - 1
+    return SourceFacts(
+        rows=Figure(ROWS[name] + later * (inserted - deleted), "declared"),
+        changes=(change,) * later,
+        columns={
+            column: ColumnFacts(Figure(float(distinct), "declared"))
+            for column, distinct in DISTINCT.items()
+        },
+    )

@@ -10,7 +10,7 @@ import pytest
 from slacktide import store as s
 from slacktide.engine.knowledge import Knowledge
 from slacktide.optimizer.costs import DEFAULTS
-from slacktide.optimizer.statistics import Figure, StoredFacts
+from slacktide.optimizer.statistics import ChangeFacts, Figure, StoredFacts
 from tests.harness.priced import VIEW, Priced
 from tests.unit.optimizer.views import SUMMED, view
 
@@ -31,8 +31,9 @@ def test_rows_are_counted_and_keys_declared(priced: Priced) -> None:
     known = Knowledge(world).statistics(READ, {"lines": 1}, {"orders": 1, "lines": 2})
     lines = known.source("lines")
     assert lines.rows == Figure(4010.0, "observed"), "a delete takes a row that came before along"
-    assert (lines.changed, lines.deleted) == (Figure(30.0, "observed"), Figure(10.0, "observed"))
-    assert lines.changed_bytes == 1500
+    change = ChangeFacts(Figure(30.0, "observed"), 1500, Figure(10.0, "observed"))
+    assert lines.changes == (change,)
+    assert lines.rows_at(1) == Figure(4000.0, "observed")
     other = Knowledge(world).statistics(replace(READ, sources=("parts",)), {}, {"parts": 1})
     assert other.source("parts").columns["id"].distinct == Figure(100.0, "declared")
     assert known.source("nobody knows").rows.origin == "default"

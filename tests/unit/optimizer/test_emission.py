@@ -16,7 +16,7 @@ from slacktide.optimizer.choice.objective import LastFirst, Objective, total, we
 from slacktide.optimizer.emission import emit
 from slacktide.optimizer.expand import METHODS, Problem, expand
 from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.pricing import space_of
+from slacktide.optimizer.plan_space import space_of
 from slacktide.program.operator import Save
 from slacktide.program.reference.operators import run_program
 from slacktide.program.reference.relations import evaluate

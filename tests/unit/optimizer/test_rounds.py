@@ -10,13 +10,12 @@ from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
 from slacktide.common.tree import of_type
 from slacktide.optimizer.applications import maintenance
+from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.derivation import maintain
-from slacktide.optimizer.estimation.estimating import Estimated
-from slacktide.optimizer.estimation.known import ChangeStatistics, Statistics, TableStatistics
-from slacktide.optimizer.estimation.operators import SparkCosts
 from slacktide.optimizer.expand import Problem, expand
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.rounds import Rounds, worth_keeping
+from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
 from slacktide.program import operator as o
 from slacktide.program.reference.operators import Bag, run_program
 from slacktide.program.reference.relations import evaluate
@@ -34,23 +33,21 @@ VIEW, ROUNDS = "v", 10
 
 def statistics(names: tuple[str, ...], share: float, rows: float = 5_000_000) -> Statistics:
     """Large tables of which a share changes in each round."""
-    return Statistics(
-        dict.fromkeys(names, TableStatistics(rows)),
-        {(name, 2): ChangeStatistics(rows * share, rows * share) for name in names},
-    )
+    change = ChangeFacts(Figure(2 * rows * share), deleted=Figure(rows * share))
+    return Statistics(dict.fromkeys(names, SourceFacts(Figure(rows), changes=(change,))))
 
 
 def rounds(relation: Rel, share: float, **declared: object) -> Rounds:
     names = sources(relation)
     expanded = expand(Problem(relation, names, 2, **declared))  # type: ignore[arg-type]
-    estimated = Estimated(expanded.memo, statistics(names, share), SparkCosts())
-    planned = maintenance(expanded, estimated.price, estimated.carrying)
+    costs = MemoCosts(expanded.memo, statistics(names, share))
+    planned = maintenance(expanded, costs.price, costs.carrying)
     return Rounds(
         VIEW,
         expanded,
         worth_keeping(expanded, planned),
-        price=estimated.price,
-        carrying=estimated.carrying,
+        price=costs.price,
+        carrying=costs.carrying,
         conf={},
     )
 

@@ -48,6 +48,10 @@ class Coefficients:
         """CPU outside of tasks."""
         return self._sum(work, OUTSIDE)
 
+    def price(self, work: Vector) -> float:
+        """All CPU, by which plans are compared."""
+        return self.in_tasks(work) + self.outside(work)
+
     def _sum(self, work: Vector, kinds: tuple[str, ...]) -> float:
         return sum(float(getattr(self, kind) * getattr(work, kind)) for kind in kinds)
 

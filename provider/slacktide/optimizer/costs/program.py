@@ -2,7 +2,7 @@
 
 An operator that is read in several places is computed in each of them, as Spark puts a table of WITH in
 its place. A table that a change bounds by the ranges of its keys (`spark_costs.md` §2) is read in part:
-by its reach. Rows that meet by keys are shuffled where neither side is small enough to be sent to all.
+by its reach.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from typing import Final
 from slacktide.algebra import relation as r
 from slacktide.algebra.equalities import take_apart
 from slacktide.algebra.scalar import Scalar
-from slacktide.algebra.tree import relations
 from slacktide.common.tree import of_type
+from slacktide.optimizer.costs.operators import (
+    COMPRESSED,
+    WRITE_JOBS,
+    moved,
+    operator_work,
+    query_work,
+    read_work,
+    write_work,
+)
 from slacktide.optimizer.costs.vector import Vector
 from slacktide.optimizer.statistics import Cardinality, Sizes, Statistics
-from slacktide.optimizer.statistics.facts import UNKNOWN_REACH
-from slacktide.optimizer.statistics.program import width
+from slacktide.optimizer.statistics.facts import END, UNKNOWN_REACH
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program, operator_inputs
 from slacktide.program.origin import is_small, origins_of
 
-SENT: Final = 10 * 2**20
-"""Bytes up to which Spark sends one side of a join to all tasks, and shuffles neither."""
 MOST_TIMES: Final = 1000.0
 """As often an operator is counted at most."""
-COMPRESSED: Final = 0.3
-"""Bytes of a stored row for one of a shuffled row."""
-STEP_JOBS: Final = 2.0
-"""Jobs of a step that neither joins nor groups: the write, and what is asked before it."""
 
 
 @dataclass(slots=True)
@@ -79,20 +80,19 @@ def operator_works(root: Operator, sizes: Sizes) -> dict[Operator, Vector]:
 
 
 def _written(step: o.Step, sizes: Sizes) -> Vector:
-    """The write of a step; a new answer is compared with the former one besides."""
-    rows = sizes.of(step.child).rows.value
-    size = rows * width(step.child.columns)
-    is_compared = isinstance(step, o.Publish) and step.is_base
-    writes = 2.0 if is_compared else 1.0
-    return Vector(
-        rows_read=2.0 * rows if is_compared else 0.0,
-        bytes_shuffled=2.0 * size if is_compared else 0.0,
-        bytes_written=COMPRESSED * size,
-        files=1.0,
-        stages=STEP_JOBS * writes,
-        jobs=STEP_JOBS * writes,
-        plans=writes,
+    """The write of a step; a new answer is compared with the former one by another text besides."""
+    rows, columns = sizes.of(step.child), step.child.columns
+    work = write_work(rows, columns)
+    if not (isinstance(step, o.Publish) and step.is_base):
+        return work
+    compared = Vector(
+        rows_read=2.0 * rows.rows.value,
+        bytes_shuffled=2.0 * moved(rows, columns),
+        stages=WRITE_JOBS,
+        jobs=WRITE_JOBS,
+        plans=1.0,
     )
+    return work.plus(compared)
 
 
 def _times(root: Operator) -> Mapping[Operator, _Times]:
@@ -130,92 +130,33 @@ def _has_origin(operator: Operator, keys: list[Scalar]) -> bool:
 
 
 def _work(operator: Operator, times: _Times, sizes: Sizes) -> Vector:
+    known = sizes.statistics
     match operator:
         case o.ReadChanges():
-            return _read_changes(operator, times, sizes)
+            change = known.source(operator.source).change(END)
+            return read_work(change.rows.value, change.bytes).times(times.at(1.0))
         case o.ReadSnapshot():
-            source = sizes.statistics.source(operator.source)
-            often = times.at(source.reach.value)
-            return Vector(
-                source.rows.value * often, source.bytes * often, files=source.files * often
-            )
+            source = known.source(operator.source)
+            work = read_work(source.rows.value, source.bytes, source.files)
+            return work.times(times.at(source.reach.value))
         case o.ReadBag() | o.ReadState() | o.ReadSegments() | o.ReadSaved():
-            return _read_stored(operator, times, sizes)
-        case o.Batch() if sizes.query is not None:
-            return query_work(sizes.query, Cardinality(sizes.statistics), sizes.statistics)
-        case o.Evaluate():
-            inputs = {item.name: sizes.of(item.operator) for item in operator.inputs}
-            estimates = Cardinality(sizes.statistics, inputs)
-            work = query_work(operator.query, estimates, sizes.statistics, set(inputs))
-            return work.times(times.at(1.0))
+            return _read_stored(operator, sizes).times(times.at(UNKNOWN_REACH))
+        case o.Batch():
+            query = sizes.query
+            return Vector() if query is None else query_work(query, Cardinality(known), known)
         case _:
-            return _exchanged(operator, times, sizes)
-
-
-def _read_changes(operator: o.ReadChanges, times: _Times, sizes: Sizes) -> Vector:
-    source = sizes.statistics.source(operator.source)
-    often = times.whole + times.bounded
-    return Vector(source.changed.value * often, source.changed_bytes * often, files=often)
+            inputs = [sizes.of(below) for below in operator_inputs(operator)]
+            is_local = is_small(operator)
+            work = operator_work(operator, inputs, sizes.of(operator), known, is_small=is_local)
+            # Fixed prices are paid however little of a table is within the reach.
+            reach = 1.0 if isinstance(operator, o.Evaluate) else UNKNOWN_REACH
+            return work.times(times.at(reach), fixed=times.at(1.0))
 
 
 def _read_stored(
-    operator: o.ReadBag | o.ReadState | o.ReadSegments | o.ReadSaved, times: _Times, sizes: Sizes
+    operator: o.ReadBag | o.ReadState | o.ReadSegments | o.ReadSaved, sizes: Sizes
 ) -> Vector:
-    rows = sizes.of(operator).rows.value
-    known = sizes.statistics.stored.get(operator.chain)
-    is_known = known is not None and not isinstance(operator, o.ReadSaved)
-    size = known.bytes if known and is_known else rows * width(operator.columns) * COMPRESSED
-    files = known.files if known and is_known else 1
-    often = times.at(UNKNOWN_REACH)
-    return Vector(rows * often, size * often, files=files * often)
-
-
-def _exchanged(operator: Operator, times: _Times, sizes: Sizes) -> Vector:
-    """What meets or is grouped by keys is moved, at the price of a stage for each table that moves."""
-    often = times.at(UNKNOWN_REACH)
-    plain = times.whole + times.bounded
-    if isinstance(operator, o.JoinBags | o.SemiBags | o.Touched | o.Flips):
-        sides = [
-            sizes.of(side).rows.value * width(side.columns) for side in operator_inputs(operator)
-        ]
-        moved = 0.0 if min(sides) <= SENT else sum(sides)
-        return Vector(bytes_shuffled=moved * often, stages=plain, jobs=plain)
-    if isinstance(operator, o.Consolidate | o.Summarise | o.Combine | o.First | o.ByBalance):
-        moved = sizes.of(operator).rows.value * width(operator.columns)
-        stages = 0.0 if is_small(operator) else plain
-        return Vector(bytes_shuffled=moved * often, stages=stages, jobs=stages)
-    return Vector()
-
-
-def query_work(
-    root: r.Rel, estimates: Cardinality, statistics: Statistics, given: set[str] | None = None
-) -> Vector:
-    """The work of a relation that Spark computes as batch.
-
-    Args:
-        root: the relation.
-        estimates: of it and what lies below.
-        statistics: of the sources that it scans.
-        given: names of scans that are inputs, which are read elsewhere.
-    """
-    total = Vector()
-    for rel in relations(root):
-        match rel:
-            case r.Scan() if rel.source not in (given or ()):
-                source = statistics.source(rel.source)
-                total = total.plus(
-                    Vector(source.rows.value, source.bytes, files=float(source.files))
-                )
-            case r.Join():
-                sides = [
-                    estimates.of(side).rows.value * width(side.columns)
-                    for side in (rel.left, rel.right)
-                ]
-                moved = 0.0 if min(sides) <= SENT else sum(sides)
-                total = total.plus(Vector(bytes_shuffled=moved, stages=1.0, jobs=1.0))
-            case r.Aggregate() | r.Window():
-                moved = estimates.of(rel).rows.value * width(rel.columns)
-                total = total.plus(Vector(bytes_shuffled=moved, stages=1.0, jobs=1.0))
-            case _:
-                pass
-    return total
+    rows, known = sizes.of(operator), sizes.statistics.stored.get(operator.chain)
+    if known is None or isinstance(operator, o.ReadSaved):
+        return read_work(rows.rows.value, COMPRESSED * moved(rows, operator.columns))
+    return read_work(rows.rows.value, known.bytes, known.files)

@@ -42,9 +42,12 @@ class Vector:
         """Add the work of something else."""
         return Vector(*(getattr(self, name) + getattr(other, name) for name in KINDS))
 
-    def times(self, factor: float) -> Vector:
-        """The same work so many times."""
-        return Vector(*(getattr(self, name) * factor for name in KINDS))
+    def times(self, factor: float, *, fixed: float | None = None) -> Vector:
+        """The same work so many times; `fixed` says how often what does not follow the data."""
+        factors = dict.fromkeys(KINDS, factor)
+        if fixed is not None:
+            factors |= dict.fromkeys(FIXED, fixed)
+        return Vector(*(getattr(self, name) * factors[name] for name in KINDS))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form, in whole numbers."""
@@ -62,3 +65,4 @@ class Vector:
 
 _MEASURED = {"files": "files_read", "plans": "writes"}
 KINDS = tuple(field.name for field in fields(Vector))
+FIXED = ("stages", "jobs", "plans", "sessions")

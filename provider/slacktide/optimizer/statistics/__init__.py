@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from slacktide.optimizer.statistics.estimate import Estimate
 from slacktide.optimizer.statistics.facts import (
+    ChangeFacts,
     ColumnFacts,
     Figure,
     Origin,
@@ -10,17 +12,17 @@ from slacktide.optimizer.statistics.facts import (
     Statistics,
     StoredFacts,
 )
-from slacktide.optimizer.statistics.program import Size, Sizes
-from slacktide.optimizer.statistics.relation import Cardinality, Estimate
+from slacktide.optimizer.statistics.program import Sizes
+from slacktide.optimizer.statistics.relation import Cardinality
 from slacktide.optimizer.statistics.selectivity import selectivity
 
 __all__ = [
     "Cardinality",
+    "ChangeFacts",
     "ColumnFacts",
     "Estimate",
     "Figure",
     "Origin",
-    "Size",
     "Sizes",
     "SourceFacts",
     "Statistics",

@@ -7,7 +7,7 @@ several figures is as good as the worst of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
@@ -19,8 +19,14 @@ UNKNOWN_ROWS: Final = 1_000_000.0
 """As many rows has a source of which nothing is known."""
 UNKNOWN_NULLS: Final = 0.05
 """The share of NULL in a column that may have them."""
+UNKNOWN_DISTINCT: Final = 10.0
+"""The different values of a computed column: an equality is true of a tenth of the rows."""
 UNKNOWN_REACH: Final = 0.5
 """The share of a large table that is read for the keys of a change of which nobody knows how they lie."""
+UNKNOWN_SHARE: Final = 0.1
+"""The share of a source that comes between two instants, and the share that goes, where nobody knows."""
+END: Final = 2
+"""The instant at which a single run ends; it starts at instant 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,12 @@ class Figure:
 def worst(*figures: Figure) -> Origin:
     """Where the least certain of some figures comes from."""
     return max((figure.origin for figure in figures), key=_WORSE.index, default="observed")
+
+
+def total(figures: Iterable[Figure]) -> Figure:
+    """The sum of some figures."""
+    found = list(figures)
+    return Figure(sum(figure.value for figure in found), worst(*found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +74,29 @@ UNKNOWN_COLUMN: Final = ColumnFacts()
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFacts:
-    """What is known of a source as of a run.
+class ChangeFacts:
+    """What comes to a source between two instants.
 
     Attributes:
-        rows: at the end of the run.
+        rows: of the changes, inserts and deletes.
+        bytes: of the files of these.
+        deleted: how many of the rows take a row away.
+    """
+
+    rows: Figure
+    bytes: float = 0.0
+    deleted: Figure = Figure(0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFacts:
+    """What is known of a source.
+
+    Attributes:
+        rows: after all of `changes`.
         bytes: of the files that a snapshot is read from.
         files: how many these are.
-        changed: rows of its changes in the run, inserts and deletes.
-        changed_bytes: bytes of the files of these.
-        deleted: how many of the changed rows take a row away.
+        changes: what comes by each instant after the first, in order; of a single run its own alone.
         reach: the share of the source that is read where a change bounds it by ranges of keys.
         columns: by name.
     """
@@ -79,11 +104,25 @@ class SourceFacts:
     rows: Figure = Figure(UNKNOWN_ROWS)
     bytes: float = 0.0
     files: int = 1
-    changed: Figure = Figure(0.0)
-    changed_bytes: float = 0.0
-    deleted: Figure = Figure(0.0)
+    changes: tuple[ChangeFacts, ...] = ()
     reach: Figure = Figure(UNKNOWN_REACH)
     columns: Mapping[str, ColumnFacts] = field(default_factory=lambda: MappingProxyType({}))
+
+    def change(self, instant: int) -> ChangeFacts:
+        """What comes by an instant; a wide guess where nobody knows."""
+        if instant - END < len(self.changes):
+            return self.changes[instant - END]
+        share = UNKNOWN_SHARE * self.rows.value
+        return ChangeFacts(Figure(2 * share), 2 * UNKNOWN_SHARE * self.bytes, Figure(share))
+
+    def rows_at(self, instant: int) -> Figure:
+        """The rows at an instant: those after all changes, without what comes later."""
+        later = self.changes[instant - 1 :]
+        grown = sum(change.rows.value - 2 * change.deleted.value for change in later)
+        told = [figure for change in later for figure in (change.rows, change.deleted)]
+        if instant - END >= len(self.changes):
+            told.append(self.change(instant).rows)
+        return Figure(max(self.rows.value - grown, 0.0), worst(self.rows, *told))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,33 +2,45 @@
 
 Values are taken for evenly spread and conditions for independent (P. Selinger and others, *Access Path
 Selection in a Relational Database Management System*, SIGMOD 1979, §4, whose defaults are used where
-nothing is known: a tenth for an equality, a third for an inequality).
+nothing is known: a tenth for an equality, a third for an inequality). A comparison is never true of NULL.
+A share comes from where the least certain figure comes from that it is made of.
+
+A column of a source of which nobody knows how many values it has may be a key (`source_columns`), and an
+equality then true of one row. A tenth was tried in its place, and foretold increments worse (ADR 0009).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from datetime import date
+from math import prod
 from typing import Final
 
 from slacktide.algebra import scalar as s
-from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, ColumnFacts
+from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, ColumnFacts, Figure
 
-EQUAL: Final = 0.1
-RANGE: Final = 1 / 3
-LIKE: Final = 0.1
-OTHER: Final = 0.5
-Columns = Mapping[int, ColumnFacts]
+EQUAL: Final = Figure(0.1)
+RANGE: Final = Figure(1 / 3)
+LIKE: Final = Figure(0.1)
+OTHER: Final = Figure(0.5)
+ALWAYS: Final = Figure(1.0, "observed")
+NEVER: Final = Figure(0.0, "observed")
+Known = Callable[[int], ColumnFacts]
 _ORDERED: Final = {"<": -1, "<=": -1, ">": 1, ">=": 1}
 _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _DATE = re.compile(r"DATE '(\d{4}-\d\d-\d\d)'")
 
 
-def selectivity(predicate: s.Scalar | None, columns: Columns) -> float:
-    """The share of rows for which a predicate is true, between 0 and 1."""
-    done: dict[bytes, float] = {}
+def selectivity(predicate: s.Scalar | None, known: Known) -> Figure:
+    """The share of rows for which a predicate is true, between 0 and 1.
+
+    Args:
+        predicate: None is true of all.
+        known: what is known of a column, by its id.
+    """
+    done: dict[bytes, Figure] = {}
     stack = [] if predicate is None else [(predicate, False)]
     while stack:
         part, expanded = stack.pop()
@@ -38,8 +50,9 @@ def selectivity(predicate: s.Scalar | None, columns: Columns) -> float:
         elif inner:
             done[part.digest] = _joined(part, [done[one.digest] for one in inner])
         else:
-            done[part.digest] = min(max(_leaf(part, columns), 0.0), 1.0)
-    return 1.0 if predicate is None else done[predicate.digest]
+            found = _leaf(part, known)
+            done[part.digest] = Figure(min(found.value, 1.0), found.origin)
+    return ALWAYS if predicate is None else done[predicate.digest]
 
 
 def _connected(part: s.Scalar) -> tuple[s.Scalar, ...]:
@@ -47,53 +60,61 @@ def _connected(part: s.Scalar) -> tuple[s.Scalar, ...]:
     return part.arguments if is_connective and isinstance(part, s.Call) else ()
 
 
-def _joined(part: s.Scalar, shares: list[float]) -> float:
+def _joined(part: s.Scalar, shares: Sequence[Figure]) -> Figure:
     function = part.function if isinstance(part, s.Call) else ""
     if function == "not":
-        return 1.0 - shares[0]
-    product = 1.0
-    for share in shares:
-        product *= share if function == "and" else 1.0 - share
-    return product if function == "and" else 1.0 - product
+        return but(shares[0])
+    return both(shares) if function == "and" else but(both([but(share) for share in shares]))
 
 
-def _leaf(part: s.Scalar, columns: Columns) -> float:
+def but(share: Figure) -> Figure:
+    """The other rows."""
+    return Figure(1.0 - share.value, share.origin)
+
+
+def both(shares: Sequence[Figure]) -> Figure:
+    """The rows for which several independent conditions are true."""
+    return ALWAYS.scaled(prod(share.value for share in shares), *shares)
+
+
+def _leaf(part: s.Scalar, known: Known) -> Figure:
     match part:
         case s.Literal():
-            return 1.0 if part.sql.lower() == "true" else 0.0
-        case s.Call("=" | "<=>", (left, right)):
-            return _equality(left, right, columns)
+            return ALWAYS if part.sql.lower() == "true" else NEVER
+        case s.Call("=" | "<=>" as function, (left, right)):
+            return _equality(function, left, right, known)
         case s.Call("<" | "<=" | ">" | ">=" as function, (left, right)):
-            return _inequality(function, left, right, columns)
+            return _inequality(function, left, right, known)
         case s.Call("in", (value, *listed)):
-            return len(listed) * _equality(value, listed[0], columns) if listed else 0.0
+            return _equality("=", value, listed[0], known).scaled(len(listed)) if listed else NEVER
         case s.Call("isnull", (value,)):
-            return _facts(value, columns).nulls.value if value.nullable else 0.0
+            return _nulls(value, known)
         case s.Call("isnotnull", (value,)):
-            return 1.0 - (_facts(value, columns).nulls.value if value.nullable else 0.0)
+            return but(_nulls(value, known))
         case s.Call("like" | "startswith" | "endswith" | "contains" | "rlike"):
             return LIKE
         case _:
             return OTHER
 
 
-def _equality(left: s.Scalar, right: s.Scalar, columns: Columns) -> float:
-    known = [
-        facts.distinct.value
-        for value in (left, right)
-        if (facts := _facts(value, columns)).distinct is not None
-    ]
-    return 1.0 / max(*known, 1.0) if known else EQUAL
+def _equality(function: str, left: s.Scalar, right: s.Scalar, known: Known) -> Figure:
+    found = [_facts(value, known).distinct for value in (left, right)]
+    counts = [count for count in found if count is not None]
+    if not counts:
+        return EQUAL
+    counts = [count for count in counts if count.origin != "default"] or counts
+    there = [_there(value, known) for value in (left, right) if function == "="]
+    return both(there).scaled(1.0 / max(1.0, *(count.value for count in counts)), *counts)
 
 
-def _inequality(function: str, left: s.Scalar, right: s.Scalar, columns: Columns) -> float:
+def _inequality(function: str, left: s.Scalar, right: s.Scalar, known: Known) -> Figure:
     if isinstance(left, s.Literal):
         function, left, right = _MIRRORED[function], right, left
-    facts, bound = _facts(left, columns), number_of(right)
+    facts, bound = _facts(left, known), number_of(right)
     if bound is None or facts.low is None or facts.high is None or facts.high <= facts.low:
         return RANGE
     below = min(max((bound - facts.low) / (facts.high - facts.low), 0.0), 1.0)
-    return below if _ORDERED[function] < 0 else 1.0 - below
+    return _there(left, known).scaled(below if _ORDERED[function] < 0 else 1.0 - below)
 
 
 def number_of(value: s.Scalar) -> float | None:
@@ -107,9 +128,17 @@ def number_of(value: s.Scalar) -> float | None:
     return float(number[0]) if number and "'" not in value.sql else None
 
 
-def _facts(value: s.Scalar, columns: Columns) -> ColumnFacts:
+def _there(value: s.Scalar, known: Known) -> Figure:
+    """The rows that have a value: all of them, where nobody has said how many have none."""
+    nulls = _nulls(value, known)
+    return ALWAYS if nulls.origin == "default" else but(nulls)
+
+
+def _nulls(value: s.Scalar, known: Known) -> Figure:
+    return _facts(value, known).nulls if value.nullable else NEVER
+
+
+def _facts(value: s.Scalar, known: Known) -> ColumnFacts:
     while isinstance(value, s.Cast):
         value = value.operand
-    if isinstance(value, s.Reference):
-        return columns.get(value.column, UNKNOWN_COLUMN)
-    return UNKNOWN_COLUMN
+    return known(value.column) if isinstance(value, s.Reference) else UNKNOWN_COLUMN

@@ -14,7 +14,7 @@ from slacktide.optimizer.costs.program import operator_works
 from slacktide.optimizer.costs.vector import KINDS
 from slacktide.optimizer.derivation import batch, maintain, rebuild
 from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.statistics import Figure, Sizes, SourceFacts, Statistics
+from slacktide.optimizer.statistics import ChangeFacts, Figure, Sizes, SourceFacts, Statistics
 from slacktide.program import operator as o
 from tests.unit.optimizer.views import FILTERED, JOINED, PARTITIONED, SUMMED, TOP, UNITED
 
@@ -29,8 +29,7 @@ def known(share: float, reach: float = 0.5) -> Statistics:
             name: SourceFacts(
                 rows=Figure(rows, "observed"),
                 bytes=50 * rows,
-                changed=Figure(share * rows, "observed"),
-                changed_bytes=50 * share * rows,
+                changes=(ChangeFacts(Figure(share * rows, "observed"), 50 * share * rows),),
                 reach=Figure(reach),
             )
             for name, rows in BIG.items()

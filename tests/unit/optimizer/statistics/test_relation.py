@@ -15,6 +15,7 @@ from slacktide.optimizer.derivation import maintain, rebuild
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.statistics import (
     Cardinality,
+    ChangeFacts,
     ColumnFacts,
     Figure,
     Sizes,
@@ -98,7 +99,9 @@ def test_nothing_known_is_a_default() -> None:
     ids=str,
 )
 def test_shares_of_predicates(predicate: s.Scalar, share: float) -> None:
-    assert selectivity(predicate, {1: KEY["c1"]}) == pytest.approx(share)
+    found = selectivity(predicate, {1: KEY["c1"]}.__getitem__)
+    assert found.value == pytest.approx(share)
+    assert found.origin == "declared"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -111,7 +114,7 @@ def test_outer_joins_lose_no_row_and_semi_joins_gain_none(kind: str) -> None:
 
 def sized(program: Program, changed: float) -> dict[Operator, float]:
     sources = {
-        name: replace(facts, changed=Figure(changed * facts.rows.value))
+        name: replace(facts, changes=(ChangeFacts(Figure(changed * facts.rows.value)),))
         for name, facts in KNOWN.sources.items()
     }
     found = Sizes(program, replace(KNOWN, sources=sources))

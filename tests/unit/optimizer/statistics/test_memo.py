@@ -10,39 +10,51 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import relations, sources
-from slacktide.optimizer.estimation.known import (
-    DEFAULT_ROWS,
-    ChangeStatistics,
-    ColumnStatistics,
-    Statistics,
-    TableStatistics,
-)
-from slacktide.optimizer.estimation.origins import origin
-from slacktide.optimizer.estimation.sizes import Sizes
 from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.memo.versions import Tables
+from slacktide.optimizer.memo.memo import Memo
+from slacktide.optimizer.memo.versions import Tables, Version
+from slacktide.optimizer.statistics import (
+    ChangeFacts,
+    ColumnFacts,
+    Figure,
+    SourceFacts,
+    Statistics,
+)
+from slacktide.optimizer.statistics.facts import UNKNOWN_ROWS
+from slacktide.optimizer.statistics.memo import GroupSizes
 from tests.harness.plans import Case, cases
 
 pytestmark = pytest.mark.unit
 LINES = from_text("scan lines [l_order#1:INT!, l_price#2:INT!, l_day#3:INT]")
 ORDERS = from_text("scan orders [o_key#4:INT!, o_city#5:STRING!]")
 TABLES = Tables(("lines", "orders"))
+
+
+def told(value: float) -> Figure:
+    return Figure(value, "declared")
+
+
+def valued(distinct: float, high: float | None = None, nulls: float = 0.0) -> ColumnFacts:
+    return ColumnFacts(told(distinct), None if high is None else 0.0, high, told(nulls))
+
+
 KNOWN = Statistics(
     {
-        "lines": TableStatistics(
-            4000,
-            {
-                "l_order": ColumnStatistics(distinct=1000, width=4),
-                "l_price": ColumnStatistics(distinct=100, width=4, least=0, greatest=100),
-                "l_day": ColumnStatistics(distinct=10, null_share=0.5, least=0, greatest=10),
+        "lines": SourceFacts(
+            rows=told(4020),
+            changes=(ChangeFacts(told(60), deleted=told(20)),),
+            columns={
+                "l_order": valued(1000),
+                "l_price": valued(100, 100),
+                "l_day": valued(10, 10, 0.5),
             },
         ),
-        "orders": TableStatistics(
-            1000,
-            {"o_key": ColumnStatistics(distinct=1000), "o_city": ColumnStatistics(distinct=20)},
+        "orders": SourceFacts(
+            rows=told(1010),
+            changes=(ChangeFacts(told(10), deleted=told(0)),),
+            columns={"o_key": valued(1000), "o_city": valued(20)},
         ),
-    },
-    {("lines", 2): ChangeStatistics(40, 20), ("orders", 2): ChangeStatistics(10, 0)},
+    }
 )
 FIRST, SECOND = (1, 1), (2, 2)
 
@@ -95,32 +107,66 @@ CHANGED = {
     "a join": (r.Join(LINES, ORDERS, "inner", SAME), 60 * 1010 / 1010 + 10 * 4020 / 1010),
     "groups, before and after": (r.Aggregate(ORDERS, (s.identity(ORDERS.columns[1]),), ()), 20),
     "one group": (r.Aggregate(LINES, (), ()), 2),
+    "padded: what changes itself, and what meets another now": (
+        r.Join(ORDERS, LINES, "left", SAME),
+        (10 * 4.02 + 60) + (10 + 60),
+    ),
+    "rows that meet": (r.Join(ORDERS, LINES, "semi", SAME), 10 + 60),
+    "partitions of four rows, before and after": (
+        r.Window(LINES, (ref(LINES, "l_order"),), (), ()),
+        2 * 60 * 4.02,
+    ),
+    "constant rows": (r.Values((), ((), ())), 0),
 }
+
+
+def sizes(statistics: Statistics, tables: Tables = TABLES) -> GroupSizes:
+    return GroupSizes(Memo(tables), statistics)
+
+
+def rows_of(rel: Rel, version: Version, statistics: Statistics = KNOWN) -> Figure:
+    return sizes(statistics).snapshot(version).of(rel).rows
+
+
+def changed_of(rel: Rel, start: Version, end: Version, statistics: Statistics = KNOWN) -> Figure:
+    return sizes(statistics).change(start, end).of(rel).rows
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_where_all_is_known(name: str) -> None:
     rel, expected = ROWS[name]
-    size = Sizes(KNOWN, TABLES).snapshot(rel, FIRST)
-    assert size.rows == pytest.approx(expected)
-    assert size.is_known
+    found = rows_of(rel, FIRST)
+    assert found.value == pytest.approx(expected)
+    assert found.origin != "default"
 
 
 @pytest.mark.parametrize("name", CHANGED)
 def test_changes_where_all_is_known(name: str) -> None:
     rel, expected = CHANGED[name]
-    size = Sizes(KNOWN, TABLES).change(rel, FIRST, SECOND)
-    assert size.rows == pytest.approx(expected, rel=0.02)
-    assert size.is_known
+    found = changed_of(rel, FIRST, SECOND)
+    assert found.value == pytest.approx(expected, rel=0.02)
+    assert found.origin != "default"
 
 
 def test_rows_follow_the_changes() -> None:
-    assert Sizes(KNOWN, TABLES).snapshot(LINES, SECOND).rows == 4020
-    assert Sizes(KNOWN, TABLES).change(LINES, (1, 1), (1, 2)).rows == 0
+    assert rows_of(LINES, FIRST) == told(4000)
+    assert rows_of(LINES, SECOND) == told(4020)
+    assert changed_of(LINES, (1, 1), (1, 2)).value == 0
 
 
-def test_bytes_of_a_row() -> None:
-    assert Sizes(KNOWN, TABLES).snapshot(LINES, FIRST).width == 4 + 4 + 16
+def test_of_the_first_rows_no_more_than_all_are_others() -> None:
+    assert changed_of(r.Limit(LINES, 10), FIRST, SECOND) == Figure(20.0)
+    assert changed_of(r.Limit(LINES, None), FIRST, SECOND) == Figure(60.0)
+
+
+def test_several_instants_have_their_own_changes() -> None:
+    changes = tuple(ChangeFacts(told(rows), deleted=told(0)) for rows in (10, 20, 30))
+    known = Statistics({"lines": SourceFacts(told(160), changes=changes)})
+    assert [rows_of(LINES, (n, 1), known).value for n in (1, 2, 3, 4)] == [100, 110, 130, 160]
+    assert changed_of(LINES, (2, 1), (4, 1), known) == told(50)
+    later = changed_of(LINES, (4, 1), (5, 1), known)
+    assert later == Figure(32.0), "as much as comes and goes where nobody says"
+    assert rows_of(LINES, (5, 1), known) == Figure(160.0)
 
 
 @pytest.mark.parametrize(
@@ -137,25 +183,19 @@ def test_bytes_of_a_row() -> None:
     ids=["a function", "a computed key", "another source"],
 )
 def test_what_is_a_guess_says_so(rel: Rel) -> None:
-    assert not Sizes(KNOWN, TABLES).snapshot(rel, FIRST).is_known
+    assert rows_of(rel, FIRST).origin == "default"
 
 
 def test_a_source_of_which_nothing_is_known() -> None:
-    size = Sizes(Statistics(), TABLES).snapshot(LINES, FIRST)
-    assert size.rows == DEFAULT_ROWS
-    assert not size.is_known
+    assert rows_of(LINES, FIRST, Statistics()) == Figure(UNKNOWN_ROWS)
 
 
-def test_a_column_comes_from_a_source_or_is_computed() -> None:
-    renamed = r.Project(
-        r.Join(LINES, ORDERS, "left", SAME),
-        (
-            s.Assignment(s.Column(30, "city", "STRING", True), ref(ORDERS, "o_city")),
-            s.Assignment(s.Column(31, "sum", "INT", True), call("+", PRICE, DAY)),
-        ),
-    )
-    assert origin(renamed, 30) == (ORDERS, "o_city")
-    assert origin(renamed, 31) is None
+def test_a_column_of_which_nothing_is_known_has_a_default() -> None:
+    total = s.Assignment(s.Column(31, "sum", "INT", True), call("+", PRICE, DAY))
+    estimate = sizes(KNOWN).snapshot(FIRST).of(r.Project(LINES, (total,)))
+    assert estimate.column(31).distinct == Figure(10.0)
+    equal = call("=", s.reference(total.column), number(7))
+    assert rows_of(r.Filter(r.Project(LINES, (total,)), equal), FIRST).value == 400
 
 
 @hypothesis.settings(
@@ -167,8 +207,7 @@ def test_no_relation_is_smaller_than_nothing(case: Case) -> None:
     tables = Tables(sources(root))
     first, second = ((n,) * len(tables.names) for n in (1, 2))
     for statistics in (Statistics(), KNOWN):
-        sizes = Sizes(statistics, tables)
+        found = sizes(statistics, tables)
         for rel in relations(root):
-            assert sizes.snapshot(rel, first).rows >= 0
-            assert sizes.change(rel, first, second).rows >= 0
-            assert sizes.snapshot(rel, second).width > 0
+            assert found.snapshot(first).of(rel).rows.value >= 0
+            assert found.change(first, second).of(rel).rows.value >= 0

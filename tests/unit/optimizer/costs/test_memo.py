@@ -1,34 +1,37 @@
-"""What programs cost: fixed prices first, and the choice between changes and full recomputation."""
+"""What plans of a memo cost, and the choice between changes and full recomputation."""
 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import hypothesis
 import pytest
 
+from slacktide.algebra import relation as r
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.optimizer.choice.choosing import Choice, choose
 from slacktide.optimizer.choice.objective import LastFirst
 from slacktide.optimizer.choice.plan import Run
 from slacktide.optimizer.choice.space import PlanSpace
+from slacktide.optimizer.costs import DEFAULTS, Vector
+from slacktide.optimizer.costs.memo import MemoCosts
+from slacktide.optimizer.costs.operators import operator_work, width, write_work
+from slacktide.optimizer.costs.vector import KINDS
 from slacktide.optimizer.emission import emit
-from slacktide.optimizer.estimation.coefficients import Coefficients
-from slacktide.optimizer.estimation.estimating import Estimated
-from slacktide.optimizer.estimation.known import (
-    ChangeStatistics,
-    ColumnStatistics,
-    Statistics,
-    TableStatistics,
-)
-from slacktide.optimizer.estimation.operators import SparkCosts
-from slacktide.optimizer.estimation.sizes import Size
-from slacktide.optimizer.estimation.vector import NOTHING, CostVector
 from slacktide.optimizer.expand import Expanded, Problem, expand
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt
-from slacktide.optimizer.pricing import space_of
+from slacktide.optimizer.plan_space import space_of
+from slacktide.optimizer.statistics import (
+    ChangeFacts,
+    ColumnFacts,
+    Estimate,
+    Figure,
+    SourceFacts,
+    Statistics,
+)
 from slacktide.program import operator as o
 from slacktide.program.reference.operators import run_program
 from slacktide.program.reference.relations import evaluate
@@ -38,8 +41,6 @@ from tests.harness.plans import Case, cases
 from tests.unit.optimizer.views import ORDERS
 
 pytestmark = pytest.mark.unit
-PRICES = Coefficients()
-COSTS = SparkCosts()
 SALES = from_text(
     """
 aggregate key=[city#6 := #5] [total#7:BIGINT := sum(#2)]
@@ -50,72 +51,70 @@ aggregate key=[city#6 := #5] [total#7:BIGINT := sum(#2)]
 )
 
 
-def size(rows: float, width: float = 16) -> Size:
-    return Size(rows, width)
+def rows(count: float) -> Estimate:
+    return Estimate(Figure(count), {})
 
 
 def hole(number: int) -> Hole:
     return Hole(number, ORDERS.columns, of_state=False)
 
 
-def test_vectors_add() -> None:
-    both = CostVector(1, 2, 3, 4, 5, 6) + CostVector(cpu_seconds=1, jobs=1)
-    assert both == CostVector(2, 2, 3, 4, 5, 7)
-    assert both + NOTHING == both
+def work(operator: o.Operator, *inputs: float, gives: float) -> Vector:
+    return operator_work(operator, [*map(rows, inputs)], rows(gives), Statistics())
 
 
-def test_no_work_is_for_nothing() -> None:
-    assert NOTHING.micros == 1
-    assert CostVector(cpu_seconds=0.25).micros == 250_000
+def test_a_write_has_the_price_of_its_jobs_however_small() -> None:
+    small, large = (write_work(rows(count), ORDERS.columns) for count in (1, 100_000_000))
+    assert small.jobs == large.jobs == 2
+    assert DEFAULTS.price(small) >= 2 * DEFAULTS.jobs
+    assert DEFAULTS.price(large) > 10 * DEFAULTS.price(small)
 
 
-def test_a_write_has_the_price_of_a_job_however_small() -> None:
-    small = COSTS.write(size(1))
-    assert small.jobs == 1
-    assert small.cpu_seconds >= PRICES.job
-    assert COSTS.write(size(10_000_000)).cpu_seconds > 10 * small.cpu_seconds
-
-
-def test_a_small_side_is_broadcast_and_a_large_one_shuffled() -> None:
+def test_a_small_side_is_sent_to_all_and_large_ones_are_shuffled() -> None:
     join = o.SemiBags(hole(1), hole(2), None, negated=False)
-    large = size(5_000_000)
-    small = COSTS.operator(join, (size(100), large), size(100))
-    both = COSTS.operator(join, (size(4_000_000), large), size(100))
-    assert small.bytes_shuffled == 1600
-    assert small.jobs == 1
-    assert both.bytes_shuffled == 9_000_000 * 16
-    assert both.cpu_seconds > small.cpu_seconds
+    small = work(join, 100, 5_000_000, gives=100)
+    both = work(join, 4_000_000, 5_000_000, gives=100)
+    assert small == Vector(stages=1, jobs=1)
+    assert both == Vector(bytes_shuffled=9_000_000 * width(ORDERS.columns), stages=1, jobs=1)
 
 
 def test_grouping_moves_groups_and_consolidating_moves_rows() -> None:
-    rows, groups = size(1_000_000), size(10)
-    summed = COSTS.operator(o.Summarise(hole(1), (), ()), (rows,), groups)
-    merged = COSTS.operator(o.Consolidate(hole(1)), (rows,), rows)
+    summed = work(o.Summarise(hole(1), (), ()), 1_000_000, gives=10)
+    merged = work(o.Consolidate(hole(1)), 1_000_000, gives=1_000_000)
     assert summed.bytes_shuffled < merged.bytes_shuffled
-    assert summed.cpu_seconds < merged.cpu_seconds
+    assert (summed.stages, summed.jobs) == (merged.stages, merged.jobs) == (1, 1)
+
+
+def test_a_query_inside_costs_what_its_operators_cost() -> None:
+    left, right = (f"input{place}" for place in range(2))
+    columns = ORDERS.columns, tuple(replace(c, id=c.id + 50) for c in ORDERS.columns)
+    query = r.Join(r.Scan(left, columns[0]), r.Scan(right, columns[1]), "inner", None)
+    inputs = (o.Input(left, hole(1)), o.Input(right, hole(2)))
+    whole = work(o.Evaluate(query, inputs), 4_000_000, 5_000_000, gives=1)
+    assert whole == work(o.JoinBags(hole(1), hole(2), None), 4_000_000, 5_000_000, gives=1)
+    assert work(o.Evaluate(r.Values((), ()), ()), gives=0) == Vector()
 
 
 def known(share: float, rows: float = 6_000_000) -> Statistics:
-    """A fact table and its parents, of which a share changes."""
+    """A fact table and its parents, of which a share is replaced."""
+
+    def source(name: str, count: float, keys: dict[str, float]) -> SourceFacts:
+        change = ChangeFacts(Figure(2 * count * share), deleted=Figure(count * share))
+        columns = {key: ColumnFacts(Figure(number, "declared")) for key, number in keys.items()}
+        return SourceFacts(Figure(count), changes=(change,), columns=columns)
+
     return Statistics(
         {
-            "lines": TableStatistics(rows, {"l_order": ColumnStatistics(rows / 4)}),
-            "orders": TableStatistics(
-                rows / 4,
-                {"o_key": ColumnStatistics(rows / 4), "o_city": ColumnStatistics(50, width=8)},
-            ),
-        },
-        {
-            ("lines", 2): ChangeStatistics(rows * share, rows * share),
-            ("orders", 2): ChangeStatistics(rows * share / 4, rows * share / 4),
-        },
+            "lines": source("lines", rows, {"l_order": rows / 4}),
+            "orders": source("orders", rows / 4, {"o_key": rows / 4, "o_city": 50}),
+        }
     )
 
 
 def planned(statistics: Statistics) -> tuple[Expanded, PlanSpace, Choice]:
     expanded = expand(Problem(SALES, sources(SALES), 2))
-    estimated = Estimated(expanded.memo, statistics, COSTS)
-    space = space_of(expanded, [1, 2], estimated.price, estimated.carrying, is_forgetful=True)
+    costs = MemoCosts(expanded.memo, statistics)
+    space = space_of(expanded, [1, 2], costs.price, costs.carrying, is_forgetful=True)
     return expanded, space, choose(space, LastFirst(2))
 
 
@@ -142,8 +141,8 @@ def test_what_is_chosen_is_never_dearer_than_full_recomputation() -> None:
         statistics = known(share)
         _, _, choice = planned(statistics)
         full = expand(Problem(SALES, sources(SALES), 2), methods=frozenset())
-        estimated = Estimated(full.memo, statistics, COSTS)
-        space = space_of(full, [1, 2], estimated.price, estimated.carrying, is_forgetful=True)
+        costs = MemoCosts(full.memo, statistics)
+        space = space_of(full, [1, 2], costs.price, costs.carrying, is_forgetful=True)
         assert choice.key <= choose(space, LastFirst(2)).key
 
 
@@ -151,7 +150,7 @@ def test_what_is_chosen_is_never_dearer_than_full_recomputation() -> None:
 def test_wrong_statistics_cost_and_never_change_the_answer(seed: int) -> None:
     """Tables swapped, and sizes wrong by a factor of a thousand: the plan runs to what batch gives."""
     right = known(0.01)
-    swapped = Statistics({"lines": right.tables["orders"], "orders": right.tables["lines"]})
+    swapped = Statistics({"lines": right.sources["orders"], "orders": right.sources["lines"]})
     source = random.Random(seed)  # noqa: S311
     statistics = source.choice((swapped, known(0.01, rows=6_000), known(3.0), Statistics()))
     expanded, space, choice = planned(statistics)
@@ -178,12 +177,11 @@ def test_every_expression_of_any_view_has_a_price(case: Case) -> None:
     hypothesis.assume(not analysis.verdict())
     tables = sources(analysis.root)
     memo = expand(Problem(analysis.root, tables, 2, append_only=frozenset(tables))).memo
-    estimated = Estimated(memo, Statistics(), COSTS)
+    costs = MemoCosts(memo, Statistics())
     for group in memo.groups:
         for flat in memo.groups.expressions(group):
-            cost = estimated.cost(flat)
-            assert estimated.price(flat) >= 1
-            assert cost.cpu_seconds >= 0
-            assert min(cost.rows_read, cost.bytes_shuffled, cost.bytes_written, cost.jobs) >= 0
+            work = costs.work(flat)
+            assert costs.price(flat) >= 1
+            assert all(getattr(work, kind) >= 0 for kind in KINDS)
         if memo.linked(group):
-            assert min(estimated.carrying(group)) > 0
+            assert min(costs.carrying(group)) > 0

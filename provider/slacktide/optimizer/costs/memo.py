@@ -1,0 +1,68 @@
+"""What the alternatives of a memo cost: of each expression its operator, of each group its carrying.
+
+The same work and the same prices as those of programs. A group serves all who ask, so that nothing is
+read in part here: no expression knows the keys of a change that another one meets it with.
+"""
+
+from __future__ import annotations
+
+from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
+from slacktide.optimizer.costs.operators import (
+    COMPRESSED,
+    moved,
+    operator_work,
+    read_work,
+    write_work,
+)
+from slacktide.optimizer.costs.vector import Vector
+from slacktide.optimizer.memo.hole import ChangesBetween, SnapshotAt
+from slacktide.optimizer.memo.memo import Memo
+from slacktide.optimizer.statistics import Statistics
+from slacktide.optimizer.statistics.memo import GroupSizes, holes
+from slacktide.program.operator import Operator
+
+
+class MemoCosts:
+    """Prices of one memo, in whole millionths of a second of CPU.
+
+    Args:
+        memo: the plan space.
+        statistics: what is known of its sources, with what comes by each instant.
+        coefficients: what a unit of work costs.
+    """
+
+    def __init__(
+        self, memo: Memo, statistics: Statistics, coefficients: Coefficients = DEFAULTS
+    ) -> None:
+        self.sizes = GroupSizes(memo, statistics)
+        self._memo = memo
+        self._coefficients = coefficients
+
+    def price(self, flat: Operator) -> int:
+        """What an expression costs, without its inputs."""
+        return self._micros(self.work(flat))
+
+    def carrying(self, group: int) -> tuple[int, int]:
+        """What it costs to save a group, and to load it."""
+        rows, columns = self.sizes.of(group), self._memo.groups.hole(group).columns
+        load = read_work(rows.rows.value, COMPRESSED * moved(rows, columns))
+        return self._micros(write_work(rows, columns)), self._micros(load)
+
+    def work(self, flat: Operator) -> Vector:
+        """The work of an expression, without that of its inputs."""
+        known, gives = self.sizes.statistics, self.sizes.gives(flat)
+        match flat:
+            case SnapshotAt():
+                source = known.source(flat.source)
+                return read_work(gives.rows.value, source.bytes, source.files)
+            case ChangesBetween():
+                instants = range(flat.start + 1, flat.end + 1)
+                size = sum(known.source(flat.source).change(i).bytes for i in instants)
+                return read_work(gives.rows.value, size, float(len(instants)))
+            case _:
+                inputs = [self.sizes.of(hole.group) for hole in holes(flat)]
+                return operator_work(flat, inputs, gives, known)
+
+    def _micros(self, work: Vector) -> int:
+        """Never less than one, as no work is for nothing."""
+        return max(1, round(1_000_000 * self._coefficients.price(work)))

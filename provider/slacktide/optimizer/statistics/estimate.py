@@ -1,0 +1,144 @@
+"""What is expected of rows, and how that of several inputs makes that of a result.
+
+A column keeps the number of different values that its relation has in all, through filters and in
+changes: the share of pairs that meet in an equality is one over the larger of both numbers (containment
+of values, Selinger 1979 §4), so that a change of a tenth of the rows meets a tenth of the pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
+from slacktide.algebra.equalities import take_apart
+from slacktide.optimizer.statistics.facts import (
+    UNKNOWN_COLUMN,
+    UNKNOWN_DISTINCT,
+    ColumnFacts,
+    Figure,
+    Statistics,
+    total,
+    worst,
+)
+from slacktide.optimizer.statistics.selectivity import NEVER, both, selectivity
+
+GROUPED: Final = 0.1
+"""Groups for each row, where nobody knows how many different keys there are."""
+GENERATED: Final = Figure(3.0)
+"""Rows that a generator makes of one."""
+Columns = Mapping[int, ColumnFacts]
+Sides = tuple[r.Columns, r.Columns]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Rows of a relation or a change, copies counted, and what is known of its columns, by id."""
+
+    rows: Figure
+    columns: Columns
+
+    def column(self, column: int) -> ColumnFacts:
+        """What is known of a column; a default of one of which nothing is."""
+        found = self.columns.get(column, UNKNOWN_COLUMN)
+        guess = Figure(UNKNOWN_DISTINCT)
+        return found if found.distinct is not None else replace(found, distinct=guess)
+
+    def share(self, share: Figure) -> Estimate:
+        """A part of the rows."""
+        return replace(self, rows=self.rows.scaled(share.value, share))
+
+
+def source_columns(statistics: Statistics, source: str, fields: r.Columns) -> Columns:
+    """What is known of columns of a source, by id; one of which nothing is known may be a key."""
+    known = statistics.source(source)
+    guess = Figure(known.rows.value)
+    found: dict[int, ColumnFacts] = {}
+    for column in fields:
+        facts = known.columns.get(column.name, UNKNOWN_COLUMN)
+        found[column.id] = facts if facts.distinct is not None else replace(facts, distinct=guess)
+    return found
+
+
+def assigned(items: Sequence[s.Assignment], columns: Columns) -> dict[int, ColumnFacts]:
+    """What is known of computed columns: those that only pass a value on."""
+    return {
+        item.column.id: columns.get(item.value.column, UNKNOWN_COLUMN)
+        if isinstance(item.value, s.Reference)
+        else UNKNOWN_COLUMN
+        for item in items
+    }
+
+
+def met(left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Sides) -> Figure:
+    """The pairs of rows for which a condition is true."""
+    parts = take_apart(condition, *sides)
+    keys = [domain(equal.left, equal.right, left, right) for equal in parts.equalities]
+    # Several columns of one key are no independent conditions.
+    share = min((1.0 / max(key.value, 1.0) for key in keys), default=1.0)
+    pair = Estimate(left.rows, {**left.columns, **right.columns})
+    rest = both([selectivity(p, pair.column) for p in (*parts.left, *parts.right, *parts.both)])
+    return left.rows.scaled(right.rows.value * share * rest.value, right.rows, rest, *keys)
+
+
+def domain(one: s.Scalar, other: s.Scalar, left: Estimate, right: Estimate) -> Figure:
+    """How many different values two keys that meet have."""
+    known = [
+        facts.distinct
+        for key, side in ((one, left), (other, right))
+        if isinstance(key, s.Reference)
+        and (facts := side.columns.get(key.column, UNKNOWN_COLUMN)).distinct is not None
+        and facts.distinct is not None
+    ]
+    sure = [figure for figure in known if figure.origin != "default"]
+    if sure:
+        return max(sure, key=lambda figure: figure.value)
+    # A key is on the side that has fewer values, if on any.
+    guesses = known or [left.rows, right.rows]
+    return Figure(min(figure.value for figure in guesses))
+
+
+def meeting_share(
+    left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Sides
+) -> Figure:
+    """The share of the left rows that meet some right row."""
+    if not left.rows.value:
+        return NEVER
+    pairs = met(left, right, condition, sides)
+    return Figure(min(pairs.value / left.rows.value, 1.0), pairs.origin)
+
+
+def groups(keys: Sequence[s.Scalar], child: Estimate) -> Figure:
+    """The groups of equal keys among rows: one without keys."""
+    counts = [
+        child.column(key.column).distinct if isinstance(key, s.Reference) else None for key in keys
+    ]
+    sure = [count for count in counts if count is not None and count.origin != "default"]
+    if len(sure) < len(counts):
+        return child.rows.scaled(GROUPED, Figure(0.0))
+    if not keys:
+        return Figure(1.0, "observed")
+    product = 1.0
+    for count in sure:
+        product = min(product * max(count.value, 1.0), child.rows.value)
+    return Figure(min(product, child.rows.value), worst(child.rows, *sure))
+
+
+def added(children: Sequence[Estimate], sides: Sequence[r.Columns], fields: r.Columns) -> Estimate:
+    """The rows of several relations one after another, columns by position."""
+    rows = total(child.rows for child in children)
+    columns: dict[int, ColumnFacts] = {}
+    for at, field in enumerate(fields):
+        known = [
+            child.columns.get(side[at].id, UNKNOWN_COLUMN)
+            for child, side in zip(children, sides, strict=True)
+        ]
+        figures = [facts.distinct for facts in known if facts.distinct is not None]
+        largest = max(figures, key=lambda figure: figure.value, default=None)
+        whole = largest is not None and len(figures) == len(known)
+        columns[field.id] = ColumnFacts(
+            Figure(largest.value, worst(*figures)) if whole and largest is not None else None
+        )
+    return Estimate(rows, columns)

@@ -1,0 +1,169 @@
+"""How many rows an operator of a program gives, from what its inputs give.
+
+A change has the inserts and deletes that have arrived, and every operator over it what its relation
+would have of so many rows (`estimate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from slacktide.optimizer.statistics.estimate import (
+    GENERATED,
+    Estimate,
+    added,
+    assigned,
+    domain,
+    groups,
+    meeting_share,
+    met,
+    source_columns,
+)
+from slacktide.optimizer.statistics.facts import END, Figure, Statistics
+from slacktide.optimizer.statistics.relation import Cardinality
+from slacktide.optimizer.statistics.selectivity import ALWAYS, but, selectivity
+from slacktide.program import operator as o
+from slacktide.program.operator import Operator
+
+BALANCED: Final = Figure(0.5)
+"""The share of changed rows whose key has a balance that is asked for."""
+UNKNOWN_STORED: Final = Estimate(Figure(100_000.0), {})
+"""What a chain holds that the log does not know yet."""
+Below = Callable[[Operator], Estimate]
+Rule = Callable[[Any, Below, Statistics], Estimate]
+
+
+def operator_estimate(operator: Operator, below: Below, known: Statistics) -> Estimate:
+    """The estimate of an operator; not of what is read from earlier steps of its own program.
+
+    Args:
+        operator: of a program, or of a memo over holes.
+        below: estimates of its inputs.
+        known: of sources and of what is stored.
+    """
+    return _RULES[type(operator)](operator, below, known)
+
+
+def _changes(operator: o.ReadChanges, _: Below, known: Statistics) -> Estimate:
+    columns = source_columns(known, operator.source, operator.fields)
+    return Estimate(known.source(operator.source).change(END).rows, columns)
+
+
+def _snapshot(operator: o.ReadSnapshot, _: Below, known: Statistics) -> Estimate:
+    """As large as at the end at both moments, so that nothing falls as a change grows."""
+    columns = source_columns(known, operator.source, operator.fields)
+    return Estimate(known.source(operator.source).rows, columns)
+
+
+def _stored(
+    operator: o.ReadBag | o.ReadState | o.ReadSegments, _: Below, k: Statistics
+) -> Estimate:
+    stored = k.stored.get(operator.chain)
+    return UNKNOWN_STORED if stored is None else Estimate(Figure(stored.rows, "observed"), {})
+
+
+def _select(operator: o.Select, below: Below, _: Statistics) -> Estimate:
+    child = below(operator.child)
+    return child.share(selectivity(operator.predicate, child.column))
+
+
+def _map(operator: o.Map | o.Finish, below: Below, _: Statistics) -> Estimate:
+    child = below(operator.child)
+    return Estimate(child.rows, assigned(operator.outputs, child.columns))
+
+
+def _join(operator: o.JoinBags, below: Below, _: Statistics) -> Estimate:
+    left, right = below(operator.left), below(operator.right)
+    sides = (operator.left.columns, operator.right.columns)
+    rows = met(left, right, operator.condition, sides)
+    return Estimate(rows, {**left.columns, **right.columns})
+
+
+def _semi(operator: o.SemiBags, below: Below, _: Statistics) -> Estimate:
+    left, right = below(operator.left), below(operator.right)
+    sides = (operator.left.columns, operator.right.columns)
+    share = meeting_share(left, right, operator.condition, sides)
+    return left.share(but(share) if operator.negated else share)
+
+
+def _flips(operator: o.Flips, below: Below, _: Statistics) -> Estimate:
+    child = below(operator.child)
+    return replace(child, rows=child.rows.scaled(1.0, below(operator.after).rows))
+
+
+def _touched(operator: o.Touched, below: Below, _: Statistics) -> Estimate:
+    child, by = below(operator.child), below(operator.by)
+    keys = [domain(pair.own, pair.other, child, by) for pair in operator.keys]
+    shares = [by.rows.scaled(1.0 / max(key.value, 1.0), key) for key in keys]
+    least = min(shares, key=lambda share: share.value, default=ALWAYS)
+    return child.share(replace(least, value=min(least.value, 1.0)))
+
+
+def _expand(operator: o.ExpandBag, below: Below, _: Statistics) -> Estimate:
+    return Estimate(below(operator.child).rows.scaled(len(operator.projections)), {})
+
+
+def _generate(operator: o.GenerateBag, below: Below, _: Statistics) -> Estimate:
+    return below(operator.child).share(GENERATED)
+
+
+def _add(operator: o.Add, below: Below, _: Statistics) -> Estimate:
+    children = [below(child) for child in operator.children]
+    return added(children, [child.columns for child in operator.children], operator.fields)
+
+
+def _balanced(operator: o.ByBalance, below: Below, _: Statistics) -> Estimate:
+    return below(operator.child).share(BALANCED)
+
+
+def _first(operator: o.First, below: Below, _: Statistics) -> Estimate:
+    child = below(operator.child)
+    most = min(child.rows.value, operator.count + 1.0)
+    return replace(child, rows=replace(child.rows, value=most))
+
+
+def _summarise(operator: o.Summarise, below: Below, _: Statistics) -> Estimate:
+    child = below(operator.child)
+    rows = groups([key.value for key in operator.keys], child)
+    return Estimate(rows, assigned(operator.keys, child.columns))
+
+
+def _evaluate(operator: o.Evaluate, below: Below, known: Statistics) -> Estimate:
+    inputs = {item.name: below(item.operator) for item in operator.inputs}
+    return Cardinality(known, inputs).of(operator.query)
+
+
+def _same(
+    operator: o.Negate | o.Consolidate | o.Combine | o.Nonzero | o.UpTo, below: Below, _: Statistics
+) -> Estimate:
+    return below(operator.child)
+
+
+_RULES: Final[Mapping[type[Any], Rule]] = {
+    o.ReadChanges: _changes,
+    o.ReadSnapshot: _snapshot,
+    o.ReadBag: _stored,
+    o.ReadState: _stored,
+    o.ReadSegments: _stored,
+    o.Select: _select,
+    o.Map: _map,
+    o.JoinBags: _join,
+    o.SemiBags: _semi,
+    o.Flips: _flips,
+    o.ExpandBag: _expand,
+    o.GenerateBag: _generate,
+    o.Add: _add,
+    o.Negate: _same,
+    o.Consolidate: _same,
+    o.ByBalance: _balanced,
+    o.First: _first,
+    o.UpTo: _same,
+    o.Summarise: _summarise,
+    o.Combine: _same,
+    o.Nonzero: _same,
+    o.Touched: _touched,
+    o.Finish: _map,
+    o.Evaluate: _evaluate,
+}
