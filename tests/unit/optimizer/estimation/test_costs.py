@@ -30,7 +30,7 @@ from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt
 from slacktide.optimizer.pricing import space_of
 from slacktide.program import operator as o
-from slacktide.program.reference.operators import run_program
+from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag
