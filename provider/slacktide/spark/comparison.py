@@ -15,7 +15,7 @@ from slacktide.algebra.types import DataType, has_floating, is_groupable
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
 from slacktide.spark.bags import consolidate_sql, nearly_sql, rows_sql
-from slacktide.spark.compile import stored_type
+from slacktide.spark.columns import stored_type
 from slacktide.spark.cost import Cost
 from slacktide.spark.failures import translated
 from slacktide.spark.functions import called, register_functions
