@@ -123,8 +123,8 @@ class TaskLeaves:
         tables = self.tables.on(shelf)
         register_functions(shelf.session, context.called(query))
         for source in query.sources:
-            shelf.alias(source, tables.rows(source, "after"))
+            shelf.alias(source, shelf.session.table(tables.rows(source, "after")))
         now = context.now if query.clock else None
-        frame = query_frame(shelf.session, query.sql, query.views, now)
+        frame = query_frame(shelf, query.sql, query.views, now)
         self.shelf.labels.update(shelf.labels)
         return self.shelf.adopt(frame.toDF(*(f"c{i}" for i in range(len(frame.columns)))))
