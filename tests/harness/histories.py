@@ -6,7 +6,7 @@ import random
 
 from slacktide.algebra.relation import Rel, Scan
 from slacktide.common.tree import of_type
-from slacktide.program.reference.operators import Bag
+from slacktide.program.reference.bags import Bag
 from tests.harness.plans import SourceShape
 
 

@@ -1,7 +1,9 @@
-"""Files as they land in the directory of a source."""
+"""Files as they land in the directory of a source, and the source."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,31 @@ import pyarrow as pa
 from pyarrow import orc
 from pyarrow import parquet as pq
 
+from slacktide.engine.sources import accept
+from slacktide.store import Source
+from slacktide.store.arrivals import Arrival, PinnedFile
+
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
+SCHEMA = (
+    {"name": "id", "type": "BIGINT", "nullable": True},
+    {"name": "name", "type": "STRING", "nullable": True},
+)
+
+
+def source(
+    landing: Path,
+    kind: str = "files",
+    schema: Sequence[dict[str, Any]] = SCHEMA,
+    **arguments: Any,
+) -> Source:
+    """A source of orders over a directory, with a known schema."""
+    given = {"path": str(landing), "format": "parquet", **arguments}
+    return Source("orders", kind, given, tuple(schema))
+
+
+def arrivals_of(source: Source, files: Sequence[PinnedFile], *, now: datetime) -> Sequence[Arrival]:
+    """What is accepted of files."""
+    return accept(source, files, now=now).arrivals
 
 
 def table(rows: int = 3, **more: Any) -> pa.Table:
@@ -37,3 +63,8 @@ def write(path: Path, data: pa.Table | None = None) -> Path:
     else:
         pq.write_table(content, path)
     return path
+
+
+def great_noise() -> list[str]:
+    """Texts that take more than 16 MiB in a file."""
+    return [os.urandom(1024).hex() for _ in range(10_000)]

@@ -13,13 +13,10 @@ from slacktide.optimizer.compaction import extended, merge_program
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Program
-from slacktide.program.reference.operators import (
-    Bag,
-    Outcome,
-    consolidate,
-    run_program,
-)
+from slacktide.program.reference.bags import Bag, consolidate
+from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
+from slacktide.program.reference.world import Outcome
 from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag
 from tests.harness.plans import Case
 

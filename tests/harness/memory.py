@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from slacktide.algebra.relation import Columns, Rel
 from slacktide.program.operator import Moment
-from slacktide.program.reference.operators import Bag, Data, Outcome, consolidate, expand
+from slacktide.program.reference.bags import Bag, consolidate, expand
 from slacktide.program.reference.relations import Rows, Table, evaluate
+from slacktide.program.reference.world import Data, Outcome
 
 
 @dataclass
@@ -35,7 +36,7 @@ class MemorySource:
 
 @dataclass
 class MemoryWorld:
-    """Implements `slacktide.program.reference.operators.World`; `moment` is set before each run.
+    """Implements `slacktide.program.reference.world.World`; `moment` is set before each run.
 
     Attributes:
         starts: by chain, where in what is stored each piece begins.

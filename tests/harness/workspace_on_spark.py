@@ -14,7 +14,8 @@ from slacktide.algebra.relation import Columns
 from slacktide.algebra.sql import relation_sql
 from slacktide.algebra.tree import sources
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.program.reference.operators import Bag, Outcome, Saved
+from slacktide.program.reference.bags import Bag
+from slacktide.program.reference.world import Outcome, Saved
 from slacktide.spark.task import Query, Task
 from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile

@@ -90,6 +90,13 @@ def storable(data_type: DataType) -> DataType:
     return data_type if stored == nullable(data_type) else stored
 
 
+def is_storable(data_type: DataType) -> bool:
+    """Whether files can have values of a type: none have calendar intervals, of months and days."""
+    if is_nested(data_type):
+        return all(map(is_storable, part_types(data_type)))
+    return data_type != "INTERVAL"
+
+
 def _walked(data_type: DataType, names_of: Names) -> DataType:
     """The type of the same parts, with the names that are given to the fields of each struct."""
     if not is_nested(data_type):

@@ -12,7 +12,7 @@ import typer
 from slacktide.cli.access import AsJson, Views, names, spark_session
 from slacktide.cli.bench_table import show
 from slacktide.cli.screen import emit, quiet, say
-from slacktide.cli.workplace import folder, heeding_termination
+from slacktide.cli.workplace import folder
 from slacktide.errors import InvalidSettingError
 
 
@@ -64,7 +64,7 @@ def bench(
         if out is not None:
             out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
-    with folder(keep) as root, heeding_termination():
+    with folder(keep) as root:
         conf = {
             "spark.driver.memory": memory,
             "spark.local.dir": str(root / "spark"),

@@ -11,7 +11,7 @@ from slacktide.cli.demo_airflow import run_with_airflow
 from slacktide.cli.demo_here import run_here
 from slacktide.cli.screen import emit, quiet, say
 from slacktide.cli.showcase import VIEWS, Showcase
-from slacktide.cli.workplace import folder, heeding_termination
+from slacktide.cli.workplace import folder
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +30,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Show the whole product on TPC-H data, and check every answer against a batch run."""
-    with folder(keep) as root, heeding_termination():
+    with folder(keep) as root:
         showcase = Showcase(root, scale, names(views) or VIEWS)
         tell = quiet if as_json else say
         if airflow:

@@ -1,7 +1,8 @@
 """The program ``slacktide``: commands, exit codes, and errors as one line or one document.
 
 Exit codes: 0 done, 1 a defect of ours, 2 the user must change something, 3 a retry may help; 130
-after Ctrl-C and 141 where the reader of the output went away, as shells count signals.
+after Ctrl-C, 143 after SIGTERM, 129 where the terminal was closed and 141 where the reader of the
+output went away, as shells count signals.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from typing import Annotated, cast
+from typing import Annotated, TextIO, cast
 
 import typer
 
@@ -19,6 +20,7 @@ from slacktide import __version__
 from slacktide.cli import bench, cycle, demo, inspection, reading, setup, source, view
 from slacktide.cli.access import DEBUG
 from slacktide.cli.screen import print_error
+from slacktide.cli.termination import Terminated, heeding_termination
 from slacktide.errors import InvalidSettingError, InvariantError, SlacktideError, UserError
 
 INTERRUPTED, PIPE_CLOSED = 130, 141
@@ -75,12 +77,16 @@ def run_command(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit code; errors are printed, never raised."""
     as_json = "--json" in arguments
     try:
-        code = app(list(arguments), prog_name="slacktide", standalone_mode=False)
-        sys.stdout.flush()
+        with heeding_termination():
+            code = app(list(arguments), prog_name="slacktide", standalone_mode=False)
+            sys.stdout.flush()
+    except Terminated as ending:
+        told = _ended(f"ended by {ending.name}")
+        return _failed(told, as_json=as_json, code=ending.exit_code)
     except BrokenPipeError:
         return _pipe_closed()
     except (KeyboardInterrupt, typer.Abort):
-        return _failed(_interrupted(), as_json=as_json, code=INTERRUPTED)
+        return _failed(_ended("interrupted"), as_json=as_json, code=INTERRUPTED)
     except SlacktideError as error:
         _debug(error)
         return _failed(error, as_json=as_json, code=error.exit_code)
@@ -89,7 +95,7 @@ def run_command(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the edge of the program: a defect gets one line too
         return _failed(_defect(error), as_json=as_json, code=InvariantError.exit_code)
     if code == INTERRUPTED:
-        return _failed(_interrupted(), as_json=as_json, code=INTERRUPTED)
+        return _failed(_ended("interrupted"), as_json=as_json, code=INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 
@@ -98,11 +104,13 @@ def _failed(error: SlacktideError, *, as_json: bool, code: int) -> int:
         print_error(error, as_json=as_json)
     except BrokenPipeError:
         return _pipe_closed()
+    except OSError:  # the terminal is closed
+        _silence(sys.stderr)
     return code
 
 
-def _interrupted() -> UserError:
-    return UserError("interrupted", hint="what was not committed is not kept; run it again")
+def _ended(how: str) -> UserError:
+    return UserError(how, hint="what was not committed is not kept; run it again")
 
 
 def _usage(error: Exception) -> InvalidSettingError:
@@ -132,9 +140,13 @@ def _debug(error: SlacktideError) -> None:
 
 
 def _pipe_closed() -> int:
-    """Leave quietly: the interpreter must not flush into the closed pipe when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _silence(sys.stdout)
     return PIPE_CLOSED
+
+
+def _silence(stream: TextIO) -> None:
+    """Leave quietly: the interpreter must not flush into what is closed when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
@@ -19,6 +20,7 @@ from slacktide.cli.screen import progress, say, show_table
 from slacktide.errors import InvalidSettingError
 
 _SHOWN = 50
+_MONTHS = re.compile(r"\binterval (year|month)")
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
@@ -85,7 +87,7 @@ def changes(
 
 def _print(frame: Any, document: Mapping[str, Any], form: Form, limit: int | None) -> None:
     most = _SHOWN if form is Form.TABLE and limit is None else limit
-    rows = _rows(frame, None if most is None else most + (form is Form.TABLE))
+    rows = _rows(_readable(frame), None if most is None else most + (form is Form.TABLE))
     columns = [
         {"name": field.name, "type": field.dataType.simpleString(), "nullable": field.nullable}
         for field in frame.schema.fields
@@ -97,6 +99,20 @@ def _print(frame: Any, document: Mapping[str, Any], form: Form, limit: int | Non
             _print_csv([column["name"] for column in columns], rows)
         case Form.JSON:
             _print_json({**document, "columns": columns}, rows)
+
+
+def _readable(frame: Any) -> Any:
+    """The rows, with intervals of months as texts: PySpark has no values for them."""
+    types = [field.dataType.simpleString() for field in frame.schema.fields]
+    if not any(_MONTHS.search(data_type) for data_type in types):
+        return frame
+    names = [f"c{place}" for place in range(len(types))]
+    return frame.toDF(*names).selectExpr(
+        *(
+            f"CAST({name} AS STRING) AS {name}" if _MONTHS.search(data_type) else name
+            for name, data_type in zip(names, types, strict=True)
+        )
+    )
 
 
 def _rows(frame: Any, most: int | None) -> Iterator[Sequence[Any]]:

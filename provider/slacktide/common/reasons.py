@@ -33,6 +33,7 @@ SENTENCES: Final = MappingProxyType(
         "UNGROUPABLE_TYPE": "rows of type {detail} cannot be told apart by grouping",
         "UNREADABLE_EXPRESSION": "the expression {detail} is not read",
         "UNREADABLE_NODE": "the operator {detail} is not read",
+        "UNSTORABLE_TYPE": "no file can have values of type {detail}, which would have to be remembered",
     }
 )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from slacktide.algebra.nested import is_storable
 from slacktide.algebra.view import ReadView
 from slacktide.common.names import check_name
 from slacktide.common.quantities import parse_bytes
@@ -109,15 +110,36 @@ def draft_view(
         InvalidNameError: the name is not allowed.
         InvalidSettingError: a setting is unknown or has no such value.
         QueryError: the text does not parse or resolve.
-        UnsupportedQueryError: the policy is ``incremental`` and the view cannot be.
+        UnsupportedQueryError: the policy is ``incremental`` and the view cannot be, or its answer has a
+            column that no file can have.
     """
-    from slacktide.spark.functions import called, register_functions
-    from slacktide.spark.reader import read_view
-
     check_name("view", name)
     checked = check_settings(name, settings)
     every = {**all_texts(world), **(beside or {})}
     texts = {other: text for other, text in every.items() if other != name}
+    view = _read(spark, world, name, sql, texts, conf)
+    draft = ViewDraft(name, sql, checked, view, _ground(world, view))
+    reasons = verdict(view)
+    if draft.policy == "incremental" and reasons:
+        raise UnsupportedQueryError(
+            f"view {name} cannot be incremental: " + "; ".join(r.sentence for r in reasons),
+            hint="change the query, or set its policy to 'auto'",
+        )
+    return draft
+
+
+def _read(
+    spark: SparkSession,
+    world: World,
+    name: str,
+    sql: str,
+    texts: Mapping[str, str],
+    conf: Mapping[str, str] | None,
+) -> ReadView:
+    """Read a text over the sources and the texts of other views."""
+    from slacktide.spark.functions import called, register_functions
+    from slacktide.spark.reader import read_view
+
     schemas = {source.name: source.schema for source in world.sources.values()}
     functions = called(world.functions.values(), (sql, *_texts_read(sql, texts)))
     try:
@@ -136,14 +158,19 @@ def draft_view(
             f"view {name} reads no source",
             hint="a view is kept up to date over sources; add one with 'slacktide source add'",
         )
-    draft = ViewDraft(name, sql, checked, view, _ground(world, view))
-    reasons = verdict(view)
-    if draft.policy == "incremental" and reasons:
-        raise UnsupportedQueryError(
-            f"view {name} cannot be incremental: " + "; ".join(r.sentence for r in reasons),
-            hint="change the query, or set its policy to 'auto'",
-        )
-    return draft
+    _check_storable(name, view)
+    return view
+
+
+def _check_storable(name: str, view: ReadView) -> None:
+    for column in view.outputs:
+        if not is_storable(column.type):
+            raise UnsupportedQueryError(
+                f"view {name} has the column {column.name} of type {column.type}, and no file can have "
+                "calendar intervals",
+                hint="cast it to STRING in the query, or make it with make_ym_interval or "
+                "make_dt_interval, of months or of days alone",
+            )
 
 
 def _ground(world: World, view: ReadView) -> tuple[q.Requirement, ...]:

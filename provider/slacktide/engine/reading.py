@@ -11,7 +11,7 @@ from slacktide.engine.answers import text_as_of, texts_between
 from slacktide.engine.definitions import known
 from slacktide.errors import UnknownObjectError
 from slacktide.spark.bags import copies_sql
-from slacktide.spark.compile import restored
+from slacktide.spark.columns import restored
 from slacktide.spark.defaults import never_null_sql
 from slacktide.spark.pieces import Pieces
 from slacktide.spark.shelf import Shelf

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from slacktide.algebra.nested import storable
+from slacktide.algebra.nested import is_storable, storable
 from slacktide.engine.places import check_apart, sink_path
 from slacktide.errors import InvalidSettingError
 from slacktide.store.address import parse_address
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _FORM: Final = 'write {"parquet": PATH}'
 _PLANNED: Final = ("delta", "iceberg")
-_NOT_PARQUET: Final = re.compile(r"\bVOID\b|^INTERVAL$")
+_VOID: Final = re.compile(r"\bVOID\b")
 
 
 def check_sink(name: str, value: Any) -> dict[str, str]:
@@ -82,7 +82,7 @@ def check_columns(what: str, columns: tuple[Column, ...]) -> None:
         InvalidSettingError: a type or a name is none of theirs.
     """
     for column in columns:
-        if _NOT_PARQUET.search(column.type):
+        if _VOID.search(column.type) or not is_storable(column.type):
             raise InvalidSettingError(
                 f"{what} would have the column {column.name} of type {column.type}, which Parquet "
                 "has not",

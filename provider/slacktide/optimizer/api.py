@@ -227,10 +227,10 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
         return _by_text(name, view, situation, (Reason("POLICY", "full"),))
     if not situation.start:
         return _built(name, view, analysis, situation, _first_run(situation))
-    maintained = maintain(name, analysis, changed, situation.foreign_keys)
     if situation.rebuilds:
         reason = Reason("STATE_MISSING", situation.rebuilds)
         return _built(name, view, analysis, situation, (reason,))
+    maintained = maintain(name, analysis, changed, situation.foreign_keys)
     return _weighed(name, view, analysis, situation, maintained)
 
 

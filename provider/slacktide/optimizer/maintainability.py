@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slacktide.algebra import relation as r
+from slacktide.algebra.equalities import parts_of
+from slacktide.algebra.nested import is_storable
 from slacktide.algebra.tree import inputs, own_subqueries, relations
-from slacktide.algebra.types import is_comparable, is_told_apart
+from slacktide.algebra.types import DataType, is_comparable, is_told_apart
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.normal import normal
 
@@ -69,6 +71,9 @@ class Maintainability:
     def _own(self, rel: r.Rel) -> Reason | None:
         if own_subqueries(rel):
             return Reason("OPERATOR_NOT_INCREMENTAL", "scalar subquery")
+        unstorable = [one for one in _remembered(rel) if not is_storable(one)]
+        if unstorable:
+            return Reason("UNSTORABLE_TYPE", unstorable[0])
         match rel:
             case r.Aggregate():
                 return _ungroupable([key.column.type for key in rel.keys])
@@ -89,6 +94,20 @@ class Maintainability:
                 return True
             case _:
                 return all(self._backed[child] for child in inputs(rel))
+
+
+def _remembered(rel: r.Rel) -> list[DataType]:
+    """The types of what may be kept for an operator: its groups, its input or its result."""
+    match rel:
+        case r.Aggregate():
+            arguments = [a for measure in rel.measures for a in measure.call.arguments]
+            return [c.type for c in rel.columns] + [a.type for a in arguments]
+        case r.Window() | r.Limit():
+            return [c.type for c in (*rel.columns, *rel.child.columns)]
+        case r.Join() if rel.kind != "inner":
+            return [equal.right.type for equal in parts_of(rel).equalities]
+        case _:
+            return []
 
 
 def _ungroupable(types: list[str]) -> Reason | None:

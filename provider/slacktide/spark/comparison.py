@@ -15,7 +15,7 @@ from slacktide.algebra.types import DataType, has_floating, is_groupable
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
 from slacktide.spark.bags import consolidate_sql, nearly_sql, rows_sql
-from slacktide.spark.compile import stored_type
+from slacktide.spark.columns import stored_type
 from slacktide.spark.cost import Cost
 from slacktide.spark.failures import translated
 from slacktide.spark.functions import called, register_functions
@@ -93,11 +93,12 @@ class Comparison:
         return Tables(self._shelf, self._store, self._world, start=versions, end=versions, saved={})
 
     def _batch(self, tables: Tables, query: Query, now: datetime | None) -> DataFrame:
-        tables = tables.on(self._texts)
-        register_functions(self._texts.session, self._called(query))
+        shelf = self._texts
+        tables = tables.on(shelf)
+        register_functions(shelf.session, self._called(query))
         for source in query.sources:
-            self._texts.alias(source, tables.rows(source, "after"))
-        return query_frame(self._texts.session, query.sql, query.views, now)
+            shelf.alias(source, shelf.session.table(tables.rows(source, "after")))
+        return query_frame(shelf, query.sql, query.views, now)
 
     def _called(self, query: Query) -> list[FunctionRecord]:
         return called(self._world.functions.values(), (query.sql, *query.views.values()))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from slacktide.algebra.relation import Columns
 from slacktide.spark.bags import copies_sql, rows_sql
-from slacktide.spark.compile import stored_type
+from slacktide.spark.columns import stored_type
 from slacktide.spark.landed import FILE, literal_path
 from slacktide.spark.shelf import Shelf
 from slacktide.spark.stored import stored_frame

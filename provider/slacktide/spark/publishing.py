@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from slacktide.spark.failures import translated
+from slacktide.spark.parquet import PUBLISHED_COMPRESSION, SPARK_OPTIONS
 from slacktide.store.address import Address
 
 if TYPE_CHECKING:
@@ -29,7 +30,5 @@ def write_answer(
         place: the directory, where nothing is yet.
     """
     with translated(f"view {name}"):
-        writer = read(session).write.option("compression", "snappy")
-        writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").parquet(
-            place.spark
-        )
+        rows = read(session).write.options(**SPARK_OPTIONS)
+        rows.parquet(place.spark, compression=PUBLISHED_COMPRESSION)

@@ -7,25 +7,27 @@ from datetime import UTC, datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from slacktide.spark.shelf import Shelf
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
 def query_frame(
-    session: SparkSession, sql: str, views: Mapping[str, str], now: datetime | None
+    shelf: Shelf, sql: str, views: Mapping[str, str], now: datetime | None
 ) -> DataFrame:
     """Give the rows of a query.
 
     Args:
-        session: has a temporary view for each source.
+        shelf: for texts; a table has the name of each source.
         sql: the text.
         views: texts of other views that it reads, each after those that it reads itself.
         now: what functions of the clock give; None leaves them to Spark.
     """
     for name, text in views.items():
-        session.sql(text).createOrReplaceTempView(name)
-    frame = session.sql(sql)
-    return frame if now is None else _at(session, frame, now)
+        shelf.alias(name, shelf.session.sql(text))
+    frame = shelf.session.sql(sql)
+    return frame if now is None else _at(shelf.session, frame, now)
 
 
 def _at(session: SparkSession, frame: DataFrame, now: datetime) -> DataFrame:

@@ -92,9 +92,9 @@ class Shelf:
             for table in tables:
                 self.session.catalog.dropTempView(table)
 
-    def alias(self, name: str, table: str) -> None:
-        """Give a table the name under which the text of a view reads it."""
-        self._temporary.name(self.session.table(table), name)
+    def alias(self, name: str, frame: DataFrame) -> None:
+        """Give the rows of a frame the name under which texts of users read them."""
+        self._temporary.name(frame, name)
 
 
 class Shelves:

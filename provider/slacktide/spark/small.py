@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from slacktide.algebra.relation import Columns
+from slacktide.spark.parquet import COMPRESSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +45,7 @@ def as_parquet(table: pa.Table) -> bytes:
     pq.write_table(
         table,
         buffer,
-        compression="zstd",
+        compression=COMPRESSION,
         store_schema=False,
         write_page_checksum=True,
         write_statistics=exact,

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from slacktide.program.operator import MOST_FIRST
+from slacktide.spark.parquet import COMPRESSION
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +32,7 @@ EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
         "spark.sql.optimizer.windowGroupLimitThreshold": str(MOST_FIRST),
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
         "spark.sql.ui.explainMode": "simple",
-        "spark.sql.parquet.compression.codec": "zstd",
+        "spark.sql.parquet.compression.codec": COMPRESSION,
     }
 )
 _TUNING: Final = ("spark.sql.shuffle.partitions", "spark.sql.autoBroadcastJoinThreshold")

@@ -11,6 +11,7 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.spark.cost import Cost
 from slacktide.spark.metrics import Meter, described
+from slacktide.spark.parquet import COMPRESSION, SPARK_OPTIONS
 from slacktide.spark.ranges import has_ranges
 from slacktide.spark.shelf import Shelf
 from slacktide.spark.small import as_parquet, can_leave, taken
@@ -88,14 +89,13 @@ class Writer:
         if not rows.num_rows:
             return ()
         data = as_parquet(rows)
-        path = f"{relative}/part-00000.zstd.parquet"
+        path = f"{relative}/part-00000.{COMPRESSION}.parquet"
         self._store.write_bytes(path, data)
         return (StoredFile(path, len(data)),)
 
     def _write_by_spark(self, sql: str, relative: str, *, is_light: bool) -> None:
-        rows = self._shelf.query(sql, is_light=is_light).write
-        rows.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-        rows.parquet(self._store.spark_path(relative), mode="overwrite", compression="zstd")
+        rows = self._shelf.query(sql, is_light=is_light).write.options(**SPARK_OPTIONS)
+        rows.parquet(self._store.spark_path(relative), mode="overwrite", compression=COMPRESSION)
 
     def _left(self, relative: str, cost: Cost) -> Written:
         """What a write of Spark has left: its files, and their rows, counted where Spark has not."""

@@ -13,8 +13,9 @@ from slacktide.optimizer.memo.trait import SetDelta, SetSnap
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, operator_inputs
 from slacktide.program.reference.aggregates import total
-from slacktide.program.reference.operators import Bag, consolidate, negate, run_program
+from slacktide.program.reference.bags import Bag, consolidate, negate
 from slacktide.program.reference.ordering import group_keys
+from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import Rows, evaluate
 from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag
 from tests.harness.plans import SourceShape

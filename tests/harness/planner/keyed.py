@@ -7,7 +7,7 @@ import random
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.relation import Rel
-from slacktide.program.reference.operators import Bag
+from slacktide.program.reference.bags import Bag
 from tests.harness.plans import SourceShape
 
 KINDS: tuple[r.JoinKind, ...] = ("inner", "left", "right", "full")

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from slacktide.program.reference.operators import Bag
+from slacktide.program.reference.bags import Bag
 from tests.harness.plans.sources import SourceShape
 
 KINDS = (

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from slacktide.algebra import relation as r
-from slacktide.program.reference.operators import Bag
+from slacktide.program.reference.bags import Bag
 
 ARRAY = "ARRAY<INT>"
 STRUCT = "STRUCT<p: INT, q: STRING>"

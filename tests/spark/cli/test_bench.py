@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.conftest import Program
+from tests.unit.cli.conftest import HEEDING_INTERRUPTS, Program
 
 pytestmark = pytest.mark.spark
 
@@ -29,3 +32,25 @@ def test_it_measures_pairs(program: Program, tmp_path: Path) -> None:
             assert 0 < mine["rows_read"] < batch["rows_read"] / 10
             assert min(mine["jobs"], mine["stages"], batch["jobs"], batch["stages"]) >= 1
             assert cell["batch"]["java_cpu_seconds"] >= batch["cpu_seconds"] > 0
+
+
+def test_it_ends_quietly_with_its_java(java_home: str, tmp_path: Path) -> None:
+    """As timeout, a scheduler or a closing machine end it: all processes of a group at once."""
+    with subprocess.Popen(
+        [*HEEDING_INTERRUPTS, "bench", "--scale", "0.002", "--nature", "clustered"],
+        env=os.environ | {"TMPDIR": str(tmp_path), "JAVA_HOME": java_home},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "warms Java up" in line:
+                os.killpg(process.pid, signal.SIGTERM)
+                break
+        _, err = process.communicate()
+    assert process.returncode == 143
+    assert err.startswith("error: ended by SIGTERM ("), err
+    assert err.count("\n") == 1, err
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("slacktide-")] == []

@@ -66,6 +66,18 @@ def test_the_verdict_comes_before_anything_is_written(shop: Program) -> None:
     assert document["reasons"] == ["OPERATOR_NOT_INCREMENTAL(window without PARTITION BY)"]
 
 
+def test_intervals_are_printed(shop: Program) -> None:
+    made = "SELECT make_ym_interval(1, id) AS y, array(make_ym_interval(id)) AS ys"
+    sql = f"{made}, make_dt_interval(id, 2) AS d FROM orders WHERE id < 2"
+    assert shop("view", "add", "terms", "--sql", sql).code == 0
+    assert shop("refresh").code == 0
+    month, days = "INTERVAL '1-1' YEAR TO MONTH", "1 day, 2:00:00"
+    row = [month, "[INTERVAL '1-0' YEAR TO MONTH]", days]
+    assert rows(shop, "read", "terms") == [row]
+    assert rows(shop, "changes", "terms", "--since", "0") == [[*row, "insert", 1]]
+    assert month in shop("read", "terms").out
+
+
 def test_a_stored_plan_is_run_as_it_is(shop: Program, landing: Path, tmp_path: Path) -> None:
     shop("view", "add", "revenue", "--sql", REVENUE)
     plan = shop("plan", "--out", str(tmp_path / "plan.json"), "--json").document

@@ -12,8 +12,8 @@ from slacktide.engine.workspace import Workspace
 from slacktide.errors import StorageError
 from slacktide.optimizer import first
 from slacktide.spark import light
-from slacktide.spark.executor import _TaskRun
 from slacktide.spark.first import first_sql
+from slacktide.spark.task_run import TaskRun
 from slacktide.spark.working import working_session
 from tests.harness.lab import Lab, Row
 
@@ -185,15 +185,15 @@ def test_a_run_that_failed_after_taking_rows_anew_is_done_again(
     lab.view("best", TOP, top, "t")
     lab.step()
     lab.land("t", delete=rows(*range(30, 40)))
-    publish = _TaskRun._publish
+    publish = TaskRun._publish
 
-    def fails(run: _TaskRun, step: Any) -> None:
+    def fails(run: TaskRun, step: Any) -> None:
         assert any(segment.rows == KEPT + 1 for segment in run._saved.values()), "taken anew"
         raise StorageError("the disk is gone", hint="")
 
-    monkeypatch.setattr(_TaskRun, "_publish", fails)
+    monkeypatch.setattr(TaskRun, "_publish", fails)
     with pytest.raises(StorageError):
         lab.refresh()
-    monkeypatch.setattr(_TaskRun, "_publish", publish)
+    monkeypatch.setattr(TaskRun, "_publish", publish)
     lab.ws = Workspace.open(lab.ws.root)
     lab.step(best="incremental")

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from slacktide.spark import compile as compile_module
-from slacktide.spark import executor, light
+from slacktide.spark import light, task_run
+from slacktide.spark.compile import joins
 from slacktide.spark.temporary import Temporary
 from slacktide.store.naming import segments
 from tests.harness.lab import Lab
@@ -49,7 +49,7 @@ def test_few_rows_take_fewer_jobs(spark: SparkSession, tmp_path, monkeypatch) ->
 
 
 def test_what_the_last_run_wrote_tells_whether_rows_are_few(lab: Lab, monkeypatch) -> None:
-    monkeypatch.setattr(executor, "MOST_ROWS", 10)
+    monkeypatch.setattr(task_run, "MOST_ROWS", 10)
     lab.source("t", "k INT, v INT", *((i % 2, i) for i in range(8)))
     lab.view("counted", "SELECT k, count(*) AS n FROM t GROUP BY k", counted, "t")
     lab.step()
@@ -70,7 +70,7 @@ def test_what_the_last_run_read_tells_whether_a_query_is_light(
     lab: Lab, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setattr(light, "MOST_READ", 1500)
-    monkeypatch.setattr(compile_module, "LARGE_ROWS", 10)
+    monkeypatch.setattr(joins, "LARGE_ROWS", 10)
     files = {name: tmp_path / name for name in ("big", "small")}
     for name, folder in files.items():
         folder.mkdir()

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness.lab import Lab
+from slacktide.errors import UnsupportedQueryError
+from tests.harness.lab import Lab, bag
 
 pytestmark = pytest.mark.spark
 
@@ -164,6 +165,52 @@ def test_nothing_has_a_type(lab: Lab) -> None:
     lab.land("t", insert=[(3,)], delete=[(1,)])
     lab.step(nothing="incremental", twice="incremental")
     assert lab.changes("nothing", 1).total() == 0
+
+
+def test_intervals_of_months_or_of_days(lab: Lab) -> None:
+    lab.source("t", "k INT, m INT, s INT", (1, 1, 1), (1, 14, None), (2, None, -90_000), (2, 0, 0))
+    lab.view(
+        "made", "SELECT k, make_ym_interval(0, m) AS y, make_dt_interval(0, 0, 0, s) AS d FROM t"
+    )
+    lab.view("terms", "SELECT DISTINCT y, CAST(d AS INTERVAL DAY) AS days FROM made")
+    lab.view("sums", "SELECT k, sum(y) AS y, avg(d) AS a, count(*) AS n FROM made GROUP BY k")
+    lab.view("ends", "SELECT k, min(y) AS y, max(d) AS d FROM made GROUP BY k")
+    lab.view("lists", "SELECT array(d) AS ds, struct(y) AS y FROM made")
+    lab.view("met", "SELECT a.k, b.d FROM made a JOIN made b ON a.y = b.y")
+    names = ("made", "terms", "sums", "ends", "lists", "met")
+    lab.step()
+    lab.land("t", insert=[(1, -3, 86_400), (3, 1, 1)], delete=[(2, 0, 0)])
+    lab.step(**dict.fromkeys(names, "incremental"))
+    lab.land("t", insert=[(2, 7, 7)], delete=[(1, 14, None), (1, -3, 86_400)])
+    lab.step(**dict.fromkeys(names, "incremental"))
+    made = lab.ws.read(lab.spark, "made").selectExpr("k", "CAST(y AS STRING) AS y", "d")
+    assert bag(made.where("k = 3").collect()) == bag(
+        [(3, "INTERVAL '0-1' YEAR TO MONTH", dt.timedelta(seconds=1))]
+    )
+
+
+@pytest.mark.parametrize("value", ["make_interval(1, k)", "array(make_interval(1, k))"])
+def test_intervals_of_months_and_days_are_refused(lab: Lab, value: str) -> None:
+    lab.source("t", "k INT", (1,))
+    sql = f"SELECT k, {value} AS i FROM t"  # noqa: S608
+    with pytest.raises(UnsupportedQueryError) as caught:
+        lab.ws.add_view(lab.spark, "later", sql)
+    assert caught.value.message.startswith("view later has the column i of type ")
+    assert "make_dt_interval" in (caught.value.hint or "")
+    lab.view("later", "SELECT k FROM t")
+    with pytest.raises(UnsupportedQueryError, match="the column i of type"):
+        lab.ws.replace_view(lab.spark, "later", sql)
+
+
+def test_intervals_of_months_and_days_inside_of_a_view(lab: Lab) -> None:
+    lab.source("t", "k INT, d DATE", *((k % 3, dt.date(2024, 1, 31)) for k in range(5)))
+    lab.view("counted", "SELECT count(DISTINCT make_interval(0, k)) AS n FROM t", policy="auto")
+    lab.view("later", "SELECT d + make_interval(0, k, 0, 1) AS day FROM t")
+    lab.step()
+    lab.land("t", insert=[(7, dt.date(2024, 2, 29))])
+    report = lab.step(counted="full", later="incremental")
+    assert report.views["counted"].reasons == ("UNSTORABLE_TYPE(INTERVAL)",)
+    assert lab.read("counted") == [(4,)]
 
 
 def test_names_that_need_quotes(lab: Lab) -> None:

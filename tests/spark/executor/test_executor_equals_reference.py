@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from slacktide.algebra.textual import to_text
 from slacktide.optimizer import first
-from slacktide.program.reference.operators import Bag
+from slacktide.program.reference.bags import Bag
 from slacktide.spark import light
 from tests.harness.maintained import VIEW, Maintained
 from tests.harness.memory import same_bag

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slacktide.algebra.nested import storable
+from slacktide.algebra.nested import is_storable, storable
 from slacktide.algebra.types import is_told_apart
 
 
@@ -45,3 +45,17 @@ def test_files_have_no_two_fields_of_one_name(given: str, stored: str | None) ->
 )
 def test_values_that_an_image_tells_apart(given: str, told: bool) -> None:
     assert is_told_apart(given) is told
+
+
+@pytest.mark.parametrize(
+    ("given", "holds"),
+    [
+        ("INTERVAL DAY TO SECOND", True),
+        ("ARRAY<INTERVAL MONTH>", True),
+        ("STRUCT<interval: INT>", True),
+        ("INTERVAL", False),
+        ("MAP<STRING, STRUCT<a: ARRAY<INTERVAL>>>", False),
+    ],
+)
+def test_values_that_no_file_has(given: str, holds: bool) -> None:
+    assert is_storable(given) is holds

@@ -31,6 +31,14 @@ def defective(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     def stop() -> None:
         raise KeyboardInterrupt
 
+    @broken.command("end")
+    def end(number: int, fail: bool = False) -> None:
+        try:
+            os.kill(os.getpid(), number)
+        finally:
+            if fail:
+                raise ConnectionError("Java does not answer")
+
     monkeypatch.setattr(program_module, "app", broken)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return tmp_path
@@ -64,6 +72,28 @@ def test_interruption_is_one_line(defective: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().err.startswith("error: interrupted (")
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_fails_after_a_signal_fails_because_of_it(
+    defective: Path, capsys: pytest.CaptureFixture[str], number: signal.Signals
+) -> None:
+    before = signal.getsignal(number)
+    for more in ([], ["--fail"]):
+        assert run_command(["end", str(int(number)), *more]) == 128 + number
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert err.startswith(f"error: ended by {number.name} (")
+    assert list(defective.glob("*.log")) == []
+    assert signal.getsignal(number) is before
+
+
+def test_signals_that_are_ignored_stay_so(defective: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert run_command(["end", str(int(signal.SIGHUP))]) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_a_closed_pipe_is_no_error(shop: Program) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -78,7 +108,10 @@ def test_a_closed_pipe_is_no_error(shop: Program) -> None:
     assert (ran.returncode, ran.stderr) == (141, "")
 
 
-def test_ctrl_c_while_a_query_is_typed(shop: Program) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_while_a_query_is_typed(shop: Program, number: signal.Signals, code: int) -> None:
     with subprocess.Popen(
         [*HEEDING_INTERRUPTS, "--workspace", str(shop.root), "view", "add", "v"],
         stdin=subprocess.PIPE,
@@ -88,9 +121,9 @@ def test_ctrl_c_while_a_query_is_typed(shop: Program) -> None:
     ) as process:
         assert process.stdin is not None
         wait_until_reading(process.pid)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate()
-    assert process.returncode == 130
+    assert process.returncode == code
     assert (out, err.count("\n")) == ("", 1)
 
 

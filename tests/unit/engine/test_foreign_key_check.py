@@ -11,7 +11,8 @@ import pytest
 from slacktide.engine.foreign_key_check import Check, columns_of, null_keys, repeated_keys
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.program import operator as o
-from slacktide.program.reference.operators import Bag, run_program
+from slacktide.program.reference.bags import Bag
+from slacktide.program.reference.programs import run_program
 from tests.harness.memory import MemorySource, MemoryWorld
 from tests.harness.referring import FOREIGN_KEYS, KEYS, TABLES, Rows, next_batch, places
 

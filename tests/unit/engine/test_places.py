@@ -120,7 +120,7 @@ def test_what_is_no_sink_is_refused(value: object) -> None:
     "columns",
     [
         {"a": "VOID"},
-        {"a": "INTERVAL"},
+        {"a": "ARRAY<INTERVAL>"},
         {"a": "INT", "A": "STRING"},
         {"a": "ARRAY<STRUCT<x: INT, X: INT>>"},
     ],

@@ -12,7 +12,7 @@ from slacktide.optimizer.memo.trait import SetSnap, ValSnap
 from slacktide.optimizer.memo.versions import moved, realised
 from slacktide.optimizer.methods.holding import Held
 from slacktide.program.operator import Program
-from slacktide.program.reference.operators import run_program
+from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
 from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag
 from tests.harness.planner.groups import Batch, Filled

@@ -18,7 +18,7 @@ from slacktide.optimizer.expand import METHODS, Problem, expand
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan_space import space_of
 from slacktide.program.operator import Save
-from slacktide.program.reference.operators import run_program
+from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag

@@ -17,7 +17,8 @@ from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.rounds import Rounds, worth_keeping
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
 from slacktide.program import operator as o
-from slacktide.program.reference.operators import Bag, run_program
+from slacktide.program.reference.bags import Bag
+from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag

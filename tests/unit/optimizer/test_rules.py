@@ -134,6 +134,24 @@ def test_a_group_key_must_tell_rows_apart() -> None:
     assert Maintainability(grouped).verdict() == (Reason("UNGROUPABLE_TYPE", "MAP<STRING, INT>"),)
 
 
+def test_what_no_file_can_have_is_not_remembered() -> None:
+    terms = r.Scan("terms", (column(1, "INTERVAL"), column(2, "INT")))
+    other = r.Scan("others", (column(3, "INTERVAL"),))
+    passed = r.Project(terms, tuple(map(s.identity, terms.columns)))
+    equal = s.Call("=", tuple(map(s.reference, terms.columns[:1] + other.columns)), "BOOLEAN", True)
+    remembered: list[r.Rel] = [
+        r.Aggregate(passed, (s.identity(terms.columns[0]),), ()),
+        r.Limit(passed, 3),
+        r.Join(passed, other, "semi", equal),
+    ]
+    for relation in remembered:
+        assert Maintainability(relation).verdict() == (Reason("UNSTORABLE_TYPE", "INTERVAL"),)
+    grouped = r.Aggregate(passed, (s.identity(terms.columns[1]),), ())
+    passing: list[r.Rel] = [passed, grouped, r.Join(passed, other, "inner", equal)]
+    for relation in passing:
+        assert Maintainability(relation).verdict() == ()
+
+
 def test_a_state_is_known_by_what_it_means() -> None:
     from slacktide.optimizer.states import chain_of
 

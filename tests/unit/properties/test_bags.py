@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from slacktide.algebra import scalar as s
 from slacktide.program import operator as o
-from slacktide.program.reference.operators import Bag, run_program
+from slacktide.program.reference.bags import Bag
+from slacktide.program.reference.programs import run_program
 from tests.unit.program.reference.test_operators import FixedWorld
 
 COLUMNS = (

@@ -13,7 +13,7 @@ from slacktide.errors import DataError
 from slacktide.optimizer.compaction import extended, merge_program
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program import operator as o
-from slacktide.program.reference.operators import run_program
+from slacktide.program.reference.programs import run_program
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case

@@ -9,9 +9,9 @@ import pytest
 
 from slacktide.algebra.textual import from_text
 from slacktide.optimizer import first
-from slacktide.program.reference import operators
+from slacktide.program.reference import programs
+from slacktide.program.reference.bags import Bag
 from slacktide.program.reference.first import is_dry as dry
-from slacktide.program.reference.operators import Bag
 from tests.harness.histories import shapes_of
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case, SourceShape
@@ -66,7 +66,7 @@ def test_every_refresh_equals_batch(name: str, kept: int, monkeypatch: pytest.Mo
         asked[found] += 1
         return found
 
-    monkeypatch.setattr(operators, "is_dry", is_dry)
+    monkeypatch.setattr(programs, "is_dry", is_dry)
     shapes = shapes_of(relation)
     for seed in SEEDS:
         source = random.Random(seed)  # noqa: S311

@@ -14,7 +14,7 @@ from slacktide.common.tree import graft, of_type
 from slacktide.errors import DataError
 from slacktide.program import operator as o
 from slacktide.program.balance import Balance
-from slacktide.program.reference.operators import Bag
+from slacktide.program.reference.bags import Bag
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case
 from tests.harness.referring import FOREIGN_KEYS, SHAPES, Rows, next_batch

@@ -16,7 +16,7 @@ from slacktide.errors import DataError
 from slacktide.optimizer import first
 from slacktide.optimizer.rules import RULES
 from slacktide.program import operator as o
-from slacktide.program.reference.operators import Bag
+from slacktide.program.reference.bags import Bag
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case

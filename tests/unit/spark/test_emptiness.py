@@ -7,7 +7,8 @@ import random
 from slacktide.algebra.tree import sources
 from slacktide.common.tree import of_type
 from slacktide.program import operator as o
-from slacktide.program.reference.operators import Outcome, run_program
+from slacktide.program.reference.programs import run_program
+from slacktide.program.reference.world import Outcome
 from slacktide.spark.emptiness import without_empty
 from tests.harness.maintained import VIEW, Maintained
 from tests.harness.memory import same_bag

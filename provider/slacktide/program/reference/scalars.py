@@ -12,6 +12,7 @@ from typing import Any
 from slacktide.algebra.nested import fields, is_array, part_types
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import (
+    Assignment,
     Call,
     Case,
     Cast,
@@ -89,6 +90,17 @@ class _Compiler:
         inner = _Compiler({**self.places, **own}, self.answers, self.width + count)
         body = inner.build(node.body)
         return lambda row: lambda *values: body(row + values[:count])
+
+
+def function_of(scalar: Scalar, columns: Columns) -> Evaluated:
+    """A scalar without subqueries, as a function of rows."""
+    return compile_scalar(scalar, columns, {})
+
+
+def outputs_of(outputs: Sequence[Assignment], columns: Columns) -> Callable[[Row], Row]:
+    """What is assigned, as a function from rows to rows."""
+    functions = [function_of(output.value, columns) for output in outputs]
+    return lambda row: tuple(function(row) for function in functions)
 
 
 def _reference(node: Reference, places: Mapping[int, int]) -> Evaluated:

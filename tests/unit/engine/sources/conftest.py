@@ -10,6 +10,7 @@ import pytest
 
 from slacktide.engine.sources import check_source
 from slacktide.store import Source
+from tests.harness.landing import source
 
 
 @pytest.fixture
@@ -18,6 +19,12 @@ def landing(tmp_path: Path) -> Path:
     path = tmp_path / "a b%20c#d é"
     path.mkdir()
     return path
+
+
+@pytest.fixture
+def orders(landing: Path) -> Source:
+    """A source of files with a known schema."""
+    return source(landing)
 
 
 Declare = Callable[..., Source]

@@ -33,7 +33,7 @@ from slacktide.optimizer.statistics import (
     Statistics,
 )
 from slacktide.program import operator as o
-from slacktide.program.reference.operators import run_program
+from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag

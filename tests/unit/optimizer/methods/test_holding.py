@@ -17,7 +17,7 @@ from slacktide.algebra.tree import sources
 from slacktide.optimizer.expand import Problem, expand
 from slacktide.optimizer.memo.trait import SetDelta
 from slacktide.optimizer.methods.holding import Held, HeldGroups, Kept, KeptGroups
-from slacktide.program.reference.operators import consolidate
+from slacktide.program.reference.bags import consolidate
 from tests.harness.planner.groups import Filled
 from tests.harness.planner.keyed import history, one, random_tree
 from tests.harness.planner.summary import JOIN, SUMMARY

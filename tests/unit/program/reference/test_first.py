@@ -10,8 +10,9 @@ import pytest
 from slacktide.algebra import scalar as s
 from slacktide.errors import InvariantError
 from slacktide.program import operator as o
+from slacktide.program.reference.bags import Bag
 from slacktide.program.reference.first import is_dry
-from slacktide.program.reference.operators import Bag, run_program
+from slacktide.program.reference.programs import run_program
 from tests.unit.program.reference.test_operators import FixedWorld
 
 K = s.Column(1, "k", "DOUBLE", nullable=True)

@@ -15,8 +15,10 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.textual import from_text
 from slacktide.errors import DataError, InvariantError
 from slacktide.program import operator as o
-from slacktide.program.reference.operators import Bag, Outcome, run_program
+from slacktide.program.reference.bags import Bag
+from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import Table, evaluate
+from slacktide.program.reference.world import Outcome
 
 CATEGORY = s.Column(1, "category", "STRING", nullable=True)
 GROSS = s.Column(2, "gross", "INT", nullable=True)

@@ -1,0 +1,130 @@
+"""What the SQL of one task stands on: `slacktide.spark.leaves` over the tables of its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from slacktide.algebra.relation import Columns
+from slacktide.algebra.scalar import Scalar
+from slacktide.errors import InvariantError
+from slacktide.program.operator import Moment, Operator
+from slacktide.program.origin import is_row_by_row
+from slacktide.spark.compile import keys_sql
+from slacktide.spark.functions import register_functions
+from slacktide.spark.light import is_light
+from slacktide.spark.query import query_frame
+from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut
+from slacktide.spark.run_context import RunContext
+from slacktide.spark.tables import Tables
+from slacktide.spark.task import Task
+
+
+class TaskLeaves:
+    """The leaves of one task.
+
+    Args:
+        context: of the run.
+        task: has the versions of which is read.
+
+    Attributes:
+        shelf: the session that works, and its tables.
+        saved_segments: by chain, what this run wrote last; whoever writes adds to it.
+        tables: what is read of sources and chains.
+    """
+
+    def __init__(self, context: RunContext, task: Task) -> None:
+        self._context = context
+        self._task = task
+        self.shelf = context.shelves.of(task.query.conf if task.query else {})
+        self._calls = bool(context.called(task.query))
+        self._keys: dict[tuple[Operator, tuple[Scalar, ...]], list[KeyRanges] | None] = {}
+        self.saved_segments = {
+            chain: segment for (chain, is_base), segment in context.saved.items() if is_base
+        }
+        self.tables = Tables(
+            self.shelf,
+            context.store,
+            context.world,
+            start=task.start,
+            end=task.end,
+            saved=self.saved_segments,
+            appended={
+                chain: segment
+                for (chain, is_base), segment in context.saved.items()
+                if not is_base and chain.startswith("sources/")
+            },
+        )
+
+    def is_light(self, operator: Operator) -> bool:
+        """Whether an operator reads few rows, at most."""
+        return self.is_light_reading(operator, self.tables.most_read(operator))
+
+    def is_light_reading(self, operator: Operator, read: tuple[int | None, int]) -> bool:
+        """Whether an operator reads few rows, as `slacktide.spark.light` says.
+
+        Args:
+            operator: what is computed.
+            read: rows and files that it reads.
+        """
+        if self._calls:  # a function of a user may be slow, and wants all workers
+            return False
+        return is_light(operator, *read)
+
+    def fewest_read(self, operator: Operator) -> int:
+        """How many rows an operator reads, at least."""
+        return self.tables.fewest_read(operator)
+
+    def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
+        """The ranges in which keys of a small operator lie; None where they are too many."""
+        known = (operator, tuple(keys))
+        if known not in self._keys:
+            changed = self.tables.rows_changed()
+            few = changed is not None and changed <= MOST_KEYS and is_row_by_row(operator)
+            most = None if few else MOST_KEYS + 1
+            sql = keys_sql(operator, keys, self, most)
+            table = self.shelf.query(sql, is_light=self.is_light(operator)).toArrow()
+            if table.num_rows <= MOST_KEYS:
+                self._keys[known] = [cut(column) for column in table.columns]
+            else:
+                self._keys[known] = None
+        return self._keys[known]
+
+    def changes(self, source: str) -> str:
+        """The changes of a source."""
+        return self.tables.changes(source)
+
+    def snapshot(self, source: str, moment: Moment) -> str:
+        """A source as of a moment."""
+        return self.tables.snapshot(source, moment)
+
+    def rows(self, source: str, moment: Moment) -> str:
+        """The rows of a source as of a moment."""
+        return self.tables.rows(source, moment)
+
+    def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
+        """A chain at the start of the run."""
+        return self.tables.stored(chain, columns, is_bag=is_bag)
+
+    def pieces(self, chain: str, columns: Columns, first: int, *, is_bag: bool) -> str:
+        """The base and segments of a chain from one on."""
+        return self.tables.pieces(chain, columns, first, is_bag=is_bag)
+
+    def saved(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
+        """What this run wrote."""
+        return self.tables.saved(chain, columns, is_bag=is_bag)
+
+    def batch(self, view: str) -> str:
+        """The view's own query over the snapshots at the end of the run."""
+        query = self._task.query
+        if query is None:
+            raise InvariantError(f"{view} has no query")
+        context = self._context
+        shelf = context.shelves.of(query.conf, texts=True)
+        tables = self.tables.on(shelf)
+        register_functions(shelf.session, context.called(query))
+        for source in query.sources:
+            shelf.alias(source, shelf.session.table(tables.rows(source, "after")))
+        now = context.now if query.clock else None
+        frame = query_frame(shelf, query.sql, query.views, now)
+        self.shelf.labels.update(shelf.labels)
+        return self.shelf.adopt(frame.toDF(*(f"c{i}" for i in range(len(frame.columns)))))

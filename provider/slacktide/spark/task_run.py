@@ -1,0 +1,186 @@
+"""Runs the steps of one task: each is one SQL text and one write.
+
+A step that computes what later steps read is written first and read back, so that nothing is
+computed twice.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Literal as OneOf
+
+from slacktide.algebra.relation import Columns
+from slacktide.algebra.types import is_told_apart
+from slacktide.program import operator as o
+from slacktide.program.operator import Operator
+from slacktide.spark.asking import balances
+from slacktide.spark.compile import step_sql
+from slacktide.spark.emptiness import without_empty
+from slacktide.spark.first import is_dry_sql
+from slacktide.spark.metrics import described
+from slacktide.spark.run_context import RunContext
+from slacktide.spark.small import MOST_ROWS
+from slacktide.spark.task import FormerAnswer, Outcome, Task
+from slacktide.spark.task_leaves import TaskLeaves
+from slacktide.spark.writing import Writer
+from slacktide.store.layout import directory_of
+from slacktide.store.record import Segment
+
+Folder = OneOf["base", "segment", "refilled", "merged"]
+
+
+class TaskRun:
+    """One run of one task.
+
+    Args:
+        context: of the run.
+        task: what is run.
+    """
+
+    def __init__(self, context: RunContext, task: Task) -> None:
+        self._context = context
+        self._task = task
+        self._leaves = TaskLeaves(context, task)
+        self._shelf = self._leaves.shelf
+        self._tables = self._leaves.tables
+        self._saved = self._leaves.saved_segments
+        self._writer = Writer(self._shelf, context.store, context.meter)
+        self._outcome = Outcome()
+
+    def run(self) -> Outcome:
+        """Run all steps, in order."""
+        began = perf_counter()
+        for step in self._task.program.steps:
+            match step:
+                case o.Save():
+                    self._save(step)
+                case o.Refill():
+                    self._refill(step)
+                case o.Publish():
+                    self._publish(step)
+                case o.Merge():
+                    self._merge(step)
+        if self._outcome.changes is not None:
+            self._outcome.cost.rows_out = self._outcome.changes.rows
+        self._outcome.cost.wall_seconds = perf_counter() - began
+        return self._outcome
+
+    def _save(self, step: o.Save) -> None:
+        shared = self._context.saved
+        key = (step.chain, step.is_base)
+        if key not in shared:
+            shared[key] = self._write(
+                step.child, step.chain, is_base=step.is_base, order=step.order
+            )
+        self._saved[step.chain] = shared[key]
+        self._outcome.chains[step.chain] = (shared[key], step.is_base)
+
+    def _refill(self, step: o.Refill) -> None:
+        """Ask whether rows have run dry, where they are not plainly enough: one may be the fence."""
+        if self._saved[step.chain].rows > step.least or not self._is_dry(step):
+            return
+        few = self._are_few(step.child, step.chain, is_base=True)
+        written = self._written_as("refilled", step.child, step.chain, few=few, order=())
+        self._context.saved[step.chain, True] = written
+        self._saved[step.chain] = written
+        self._outcome.chains[step.chain] = (written, True)
+
+    def _is_dry(self, step: o.Refill) -> bool:
+        columns = step.child.columns
+        table = self._tables.saved(step.chain, columns, is_bag=True)
+        meter, before = self._context.meter, self._context.meter.mark()
+        with described(self._shelf.session, step.chain):
+            sql = is_dry_sql(table, len(columns) - 1, step.least)
+            found = self._shelf.query(sql, is_light=True).toArrow()
+        labels = self._shelf.labels
+        self._outcome.cost.add(meter.cost(before, meter.mark(), labels, target=step.chain))
+        return bool(found[0][0].as_py())
+
+    def _publish(self, step: o.Publish) -> None:
+        chain = f"views/{step.view}"
+        outcome = self._outcome
+        outcome.answer_is_base = step.is_base
+        outcome.answer = self._write(step.child, chain, is_base=step.is_base)
+        columns = step.child.columns
+        before: FormerAnswer | None = FormerAnswer(chain, len(columns))
+        if chain not in self._context.world.chains:
+            before = self._task.former
+        if not step.is_base or before is None:
+            outcome.changes = outcome.answer
+            return
+        self._saved[chain] = outcome.answer
+        change = difference(chain, before.chain, columns[: before.columns])
+        outcome.changes = self._write(change, f"changes/{step.view}", is_base=False)
+
+    def _merge(self, step: o.Merge) -> None:
+        few = self._tables.rows_of(step.chain, step.first) <= MOST_ROWS
+        self._outcome.merged[step.chain] = self._written_as(
+            "merged", step.child, step.chain, few=few, order=step.order
+        )
+
+    def _write(
+        self, operator: Operator, chain: str, *, is_base: bool, order: tuple[int, ...] = ()
+    ) -> Segment:
+        few = self._are_few(operator, chain, is_base=is_base)
+        return self._written_as(
+            "base" if is_base else "segment", operator, chain, few=few, order=order
+        )
+
+    def _are_few(self, operator: Operator, chain: str, *, is_base: bool) -> bool:
+        if isinstance(operator, o.First):
+            return operator.count < MOST_ROWS  # and a fence
+        expected = None if is_base else self._tables.rows_expected(chain)
+        return expected is not None and expected <= MOST_ROWS
+
+    def _written_as(
+        self,
+        folder: Folder,
+        operator: Operator,
+        chain: str,
+        *,
+        few: bool,
+        order: tuple[int, ...],
+    ) -> Segment:
+        attempt, tables = self._context.attempt, self._tables
+        operator = without_empty(operator, self._is_empty)
+        extends = folder == "segment"
+        read = tables.read_expected(operator, chain) if extends else tables.most_read(operator)
+        written = self._writer.write(
+            operator,
+            lambda: step_sql(operator, self._leaves),
+            directory_of(chain, attempt, folder),
+            few=few,
+            is_light=self._leaves.is_light_reading(operator, read),
+            order=order,
+        )
+        self._outcome.cost.add(written.cost)
+        return Segment(
+            run=attempt,
+            files=written.files,
+            rows=written.rows,
+            bytes=sum(file.size for file in written.files),
+            versions={source: self._task.end[source] for source in self._scope(chain)},
+            read=written.cost.rows_read,
+        )
+
+    def _is_empty(self, operator: o.ByBalance) -> bool:
+        """Whether a change is known to have no key of a balance."""
+        changes = operator.child
+        if not isinstance(changes, o.ReadChanges):
+            return False
+        key = tuple(column.name for column in operator.keys)
+        found = balances(self._context, self._task, self._leaves, changes.source, key)
+        return operator.balance not in found
+
+    def _scope(self, chain: str) -> tuple[str, ...]:
+        return self._task.scopes.get(chain, tuple(self._task.end))
+
+
+def difference(chain: str, before: str, columns: Columns) -> Operator:
+    """What leads from a stored answer to the one that this run wrote, in their first columns."""
+    new = o.ReadSaved(chain, columns, is_bag=True)
+    old = o.ReadBag(before, columns)
+    change = o.Add((new, o.Negate(old)), columns)
+    return (
+        o.Consolidate(change) if all(is_told_apart(column.type) for column in columns) else change
+    )

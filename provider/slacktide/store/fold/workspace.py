@@ -1,0 +1,63 @@
+"""What the updates of the workspace as a whole do: its settings, functions, foreign keys and runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from slacktide.errors import InvariantError
+from slacktide.store import update as u
+from slacktide.store.fold.draft import Draft, Steps, free, known
+from slacktide.store.record import RunRecord
+
+KEPT_REPORTS: Final = 200
+
+
+def _create(draft: Draft, _: int, update: u.CreateWorkspace) -> None:
+    draft.settings = dict(update.settings)
+
+
+def _add_function(draft: Draft, _: int, update: u.AddFunction) -> None:
+    name = update.function.name
+    free("function", name, draft.seen().function(name))
+    draft.functions[name] = update.function
+
+
+def _drop_function(draft: Draft, _: int, update: u.DropFunction) -> None:
+    known(draft.functions, "function", update.name)
+    del draft.functions[update.name]
+
+
+def _note_foreign_keys(draft: Draft, number: int, update: u.NoteForeignKeys) -> None:
+    for foreign_key in update.foreign_keys:
+        for source in (foreign_key.source, foreign_key.target):
+            known(draft.sources, "source", source)
+        draft.foreign_keys[foreign_key.name] = replace(foreign_key, token=number)
+
+
+def _record_run(draft: Draft, number: int, update: u.RecordRun) -> None:
+    if update.run in draft.runs or update.plan_id in draft.plans:
+        raise InvariantError(f"run {update.run} or plan {update.plan_id} is recorded already")
+    draft.runs[update.run] = RunRecord(update.run, update.plan_id, update.report, number)
+    draft.plans[update.plan_id] = update.run
+    if update.report:
+        draft.full_reports.append(update.run)
+    if len(draft.full_reports) > KEPT_REPORTS:
+        oldest = draft.full_reports.pop(0)
+        draft.runs[oldest] = replace(draft.runs[oldest], report={})
+
+
+def _collect(draft: Draft, number: int, update: u.Collect) -> None:
+    if update.point >= number:
+        raise InvariantError(f"entry {number} moves the collection point to {update.point}")
+    draft.collected = max(draft.collected, update.point)
+
+
+STEPS: Final[Steps] = {
+    u.CreateWorkspace: _create,
+    u.AddFunction: _add_function,
+    u.DropFunction: _drop_function,
+    u.NoteForeignKeys: _note_foreign_keys,
+    u.RecordRun: _record_run,
+    u.Collect: _collect,
+}
