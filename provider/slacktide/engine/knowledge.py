@@ -39,7 +39,7 @@ from slacktide.optimizer.statistics import (
     StoredFacts,
 )
 from slacktide.store.naming import segments
-from slacktide.store.record import Chain, ColumnStatistics, Source, ViewRecord
+from slacktide.store.record import Chain, ColumnStatistics, ViewRecord
 from slacktide.store.world import World
 
 MOST_SAMPLES = 500
@@ -132,7 +132,7 @@ class Knowledge:
                     deleted=Figure(float(changes.deletes or 0), "observed"),
                 ),
             ),
-            columns=_columns(source, counted),
+            columns=column_facts(source.statistics, source.arguments.get("key") or (), counted),
         )
 
     def _observed(self, view: ReadView) -> Iterator[tuple[bytes, float]]:
@@ -164,14 +164,21 @@ def _stored(chain: Chain) -> StoredFacts:
     )
 
 
-def _columns(source: Source, rows: Figure) -> dict[str, ColumnFacts]:
-    """What footers tell; a column that alone is the declared key has as many values as there are rows."""
-    found = {name: _column(known, rows) for name, known in source.statistics.items()}
-    key: Sequence[str] = source.arguments.get("key") or ()
+def column_facts(
+    told: Mapping[str, ColumnStatistics], key: Sequence[str], rows: Figure
+) -> dict[str, ColumnFacts]:
+    """What is known of the columns of a source.
+
+    Args:
+        told: what footers tell.
+        key: declared; a column that alone is the key has as many values as there are rows.
+        rows: of the source.
+    """
+    found = {name: _column(known, rows) for name, known in told.items()}
     if len(key) == 1:
-        told = found.get(key[0], ColumnFacts())
         values = Figure(rows.value, "declared")
-        found[key[0]] = replace(told, distinct=values, nulls=Figure(0.0, "declared"))
+        of_key = found.get(key[0], ColumnFacts())
+        found[key[0]] = replace(of_key, distinct=values, nulls=Figure(0.0, "declared"))
     return found
 
 

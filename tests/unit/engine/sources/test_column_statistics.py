@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from decimal import Decimal
 from io import BytesIO
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,7 +21,10 @@ from slacktide.engine.sources.column_statistics import (
     noted,
     statistics_of,
 )
+from slacktide.engine.workspace import Workspace
 from slacktide.store.record import ColumnStatistics
+from slacktide.store.store import Store
+from tests.harness.objects import TickingClock
 
 ROWS = 3 * FEWEST_ROWS
 
@@ -137,3 +141,19 @@ def test_bytes_that_are_no_header_are_refused(header: bytes) -> None:
         return
     assert isinstance(size, int)
     assert isinstance(entries, int)
+
+
+def test_a_workspace_notes_what_arrives(tmp_path: Path) -> None:
+    """A CSV tells nothing; Parquet does, file after file."""
+    ws = Workspace.create(str(tmp_path / "workspace"))
+    for name, form in (("t", "parquet"), ("u", "csv")):
+        (tmp_path / name).mkdir()
+        ws.add_source(name, kind="files", format=form, path=str(tmp_path / name), schema="a INT")
+    (tmp_path / "u" / "1.csv").write_text("1\n", encoding="utf-8")
+    for number, first in ((1, 0), (2, 500), (3, 250)):
+        values = pa.array(range(first, first + 500), pa.int32())
+        pq.write_table(pa.table({"a": values}), tmp_path / "t" / f"{number}.parquet")
+        ws.discover()
+    sources = Store.open(str(tmp_path / "workspace"), clock=TickingClock()).world().sources
+    assert sources["t"].statistics == {"a": ColumnStatistics(1500, 0, 0.0, 999.0, 1000.0)}
+    assert sources["u"].statistics == {}
