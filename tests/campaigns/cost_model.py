@@ -3,7 +3,7 @@
     python -m tests.campaigns.cost_model --out tests/campaigns/cost_model.json
 
 Spark reads the 22 queries, and runs nothing else. The bench says how many rows there are and change, how
-large states are, and what each way took; Slacktide's own text way was not measured, so that the batch run
+large states are, and what each way took; `tests.campaigns.tpch_columns` says what footers tell. Slacktide's own text way was not measured, so that the batch run
 over plain tables stands for it.
 """
 
@@ -21,6 +21,7 @@ from typing import Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.cli.showcase import Showcase
+from slacktide.engine.knowledge import column_facts
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer import api
 from slacktide.optimizer.costs import (
@@ -37,15 +38,16 @@ from slacktide.optimizer.derivation import maintain, rebuild
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.statistics import (
     ChangeFacts,
-    ColumnFacts,
     Figure,
     SourceFacts,
     Statistics,
     StoredFacts,
 )
 from slacktide.program.operator import Program
+from slacktide.store.record import ColumnStatistics
 
 BENCH = Path(__file__).with_name("bench_tpch.json")
+COLUMNS = Path(__file__).with_name("tpch_columns.json")
 ROWS = {
     "lineitem": 6_001_215,
     "orders": 1_500_000,
@@ -96,6 +98,7 @@ class Bench:
         self.first: Figures = found["first_build"]["views"]
         self.cells = {cell["nature"]: cell for cell in found["cells"]}
         self._keys = keys
+        self._columns = json.loads(COLUMNS.read_text(encoding="utf-8"))
         self._states: dict[str, float] = {}
         for views in [self.first, *(cell["slacktide"]["views"] for cell in found["cells"])]:
             for label, rows in _operators(views):
@@ -127,13 +130,13 @@ class Bench:
 
     def _source(self, name: str, changed: float) -> SourceFacts:
         rows, key = float(ROWS[name]), self._keys[name]
-        alone = {key[0]: ColumnFacts(Figure(rows, "declared"))} if len(key) == 1 else {}
+        told = {column: ColumnStatistics(**known) for column, known in self._columns[name].items()}
         return SourceFacts(
             rows=Figure(rows, "observed"),
             bytes=SEEN_ROWS * rows,
             files=8 if rows > 1e6 else 1,
             changes=(ChangeFacts(Figure(changed, "observed"), SEEN_BYTES * changed),),
-            columns=alone,
+            columns=column_facts(told, key, Figure(rows, "observed")),
         )
 
 

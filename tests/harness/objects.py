@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from slacktide import store as s
 from slacktide.errors import StorageError
+from slacktide.store.record import ColumnStatistics
 
 T = TypeVar("T")
 
@@ -204,6 +205,8 @@ class RandomHistory:
         columns = ({"name": f"c{self._count}", "type": "INT", "version": 1},)
         wide = (*world.sources[name].schema, {**columns[0], "added": True})
         choices += [s.NoteColumns(name, columns), s.AlterSource(name, {"w": self._count}, wide)]
+        told = {f"c{self._count}": ColumnStatistics(self._count, 0, 1.0, 2.0, 2.0)}
+        choices += [s.NoteStatistics(name, told)]
         choices += [s.ResetSource(name), s.DropSource(name)] if dice.random() < 0.3 else []
         version = world.sources[name].version
         choices += [s.SkipArrival(name, dice.randint(1, version))] if version else []

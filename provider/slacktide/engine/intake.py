@@ -66,6 +66,8 @@ class Intake:
             updates: list[u.Update] = [u.AcceptArrivals(name, accepted.arrivals)]
             if accepted.extra:
                 updates.append(u.NoteColumns(name, accepted.extra))
+            if accepted.statistics:
+                updates.append(u.NoteStatistics(name, accepted.statistics))
             try:
                 self._store.commit(updates, requirements)
             except CommitConflictError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from math import isfinite
@@ -38,7 +39,7 @@ from slacktide.optimizer.statistics import (
     StoredFacts,
 )
 from slacktide.store.naming import segments
-from slacktide.store.record import Chain, Source, ViewRecord
+from slacktide.store.record import Chain, ColumnStatistics, ViewRecord
 from slacktide.store.world import World
 
 MOST_SAMPLES = 500
@@ -131,7 +132,7 @@ class Knowledge:
                     deleted=Figure(float(changes.deletes or 0), "observed"),
                 ),
             ),
-            columns=_keys(source, counted),
+            columns=column_facts(source.statistics, source.arguments.get("key") or (), counted),
         )
 
     def _observed(self, view: ReadView) -> Iterator[tuple[bytes, float]]:
@@ -163,12 +164,34 @@ def _stored(chain: Chain) -> StoredFacts:
     )
 
 
-def _keys(source: Source, rows: Figure) -> dict[str, ColumnFacts]:
-    """A column that alone is the declared key has as many values as there are rows."""
-    key: Sequence[str] = source.arguments.get("key") or ()
-    if len(key) != 1:
-        return {}
-    return {key[0]: ColumnFacts(Figure(rows.value, "declared"), nulls=Figure(0.0, "declared"))}
+def column_facts(
+    told: Mapping[str, ColumnStatistics], key: Sequence[str], rows: Figure
+) -> dict[str, ColumnFacts]:
+    """What is known of the columns of a source.
+
+    Args:
+        told: what footers tell.
+        key: declared; a column that alone is the key has as many values as there are rows.
+        rows: of the source.
+    """
+    found = {name: _column(known, rows) for name, known in told.items()}
+    if len(key) == 1:
+        values = Figure(rows.value, "declared")
+        of_key = found.get(key[0], ColumnFacts())
+        found[key[0]] = replace(of_key, distinct=values, nulls=Figure(0.0, "declared"))
+    return found
+
+
+def _column(known: ColumnStatistics, rows: Figure) -> ColumnFacts:
+    unknown = ColumnFacts()
+    distinct = None if known.distinct is None else min(known.distinct, rows.value)
+    is_known = known.nulls is not None and known.rows
+    return ColumnFacts(
+        None if distinct is None else Figure(distinct, "observed"),
+        known.low,
+        known.high,
+        Figure((known.nulls or 0) / known.rows, "observed") if is_known else unknown.nulls,
+    )
 
 
 def _sample(told: Any) -> Sample | None:

@@ -15,6 +15,25 @@ Json = Any
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnStatistics:
+    """What is known of the values of a column over all rows that files have brought.
+
+    Attributes:
+        rows: of the files, those that take rows away included.
+        nulls: how many of these have NULL; None where a file does not say.
+        low: the least value as a number, a date as its day; None where it is neither or not known.
+        high: the greatest.
+        distinct: about how many different values there are; None where nobody knows.
+    """
+
+    rows: int
+    nulls: int | None = None
+    low: float | None = None
+    high: float | None = None
+    distinct: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A relation that changes from outside.
 
@@ -31,6 +50,7 @@ class Source:
             with the first version that has it.
         examined: up to this version, rows that do not fit the schema are kept apart and counted.
         quarantined: how many rows of a version are kept apart, by the version as text, where any are.
+        statistics: what footers of accepted files tell of columns, by name.
     """
 
     name: str
@@ -46,6 +66,7 @@ class Source:
     extra: tuple[Mapping[str, Json], ...] = ()
     examined: int = 0
     quarantined: Mapping[str, int] = field(default_factory=dict)
+    statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict)
 
     @property
     def version(self) -> int:

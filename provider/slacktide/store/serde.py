@@ -183,6 +183,7 @@ UPDATES: Final = TaggedUnion(
         "drop-source": u.DropSource,
         "accept-arrivals": u.AcceptArrivals,
         "note-columns": u.NoteColumns,
+        "note-statistics": u.NoteStatistics,
         "alter-source": u.AlterSource,
         "skip-arrival": u.SkipArrival,
         "examine-arrivals": u.ExamineArrivals,

@@ -10,7 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from slacktide.store.arrivals import Arrival
-from slacktide.store.record import Chain, ForeignKeyRecord, FunctionRecord, Json, Segment
+from slacktide.store.record import (
+    Chain,
+    ColumnStatistics,
+    ForeignKeyRecord,
+    FunctionRecord,
+    Json,
+    Segment,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,14 @@ class NoteColumns:
 
     source: str
     columns: tuple[Mapping[str, Json], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteStatistics:
+    """Say what is known of columns of a source; of others stays what is known."""
+
+    source: str
+    columns: Mapping[str, ColumnStatistics]
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +272,7 @@ Update = (
     | DropSource
     | AcceptArrivals
     | NoteColumns
+    | NoteStatistics
     | AlterSource
     | SkipArrival
     | ExamineArrivals

@@ -11,6 +11,7 @@ from slacktide import store as s
 from slacktide.engine.knowledge import Knowledge
 from slacktide.optimizer.costs import DEFAULTS
 from slacktide.optimizer.statistics import ChangeFacts, Figure, StoredFacts
+from slacktide.store.record import ColumnStatistics
 from tests.harness.priced import VIEW, Priced
 from tests.unit.optimizer.views import SUMMED, view
 
@@ -37,6 +38,27 @@ def test_rows_are_counted_and_keys_declared(priced: Priced) -> None:
     other = Knowledge(world).statistics(replace(READ, sources=("parts",)), {}, {"parts": 1})
     assert other.source("parts").columns["id"].distinct == Figure(100.0, "declared")
     assert known.source("nobody knows").rows.origin == "default"
+
+
+def test_footers_tell_of_columns_and_a_declared_key_is_believed(priced: Priced) -> None:
+    told = {
+        "id": ColumnStatistics(4000, 0, 1.0, 90.0, 90.0),
+        "kind": ColumnStatistics(4000, 1000, None, None, 9000.0),
+        "text": ColumnStatistics(4000),
+    }
+    priced.commit(s.AddSource("parts", "change-feed", {"path": "/in", "key": ["id"]}, ()))
+    priced.arrive("parts", 4000)
+    priced.commit(s.NoteStatistics("parts", told), s.NoteStatistics("lines", told))
+    read = replace(READ, sources=("parts", "lines"))
+    known = Knowledge(priced.world()).statistics(read, {}, {"parts": 1, "lines": 1})
+    keyed, plain = (known.source(name).columns for name in ("parts", "lines"))
+    assert keyed["id"].distinct == Figure(4000.0, "declared")
+    assert (keyed["id"].low, keyed["id"].high) == (1.0, 90.0)
+    assert plain["id"].distinct == Figure(90.0, "observed")
+    assert plain["kind"].distinct == Figure(4000.0, "observed"), "no more values than rows"
+    assert plain["kind"].nulls == Figure(0.25, "observed")
+    assert plain["text"].distinct is None
+    assert plain["text"].nulls.origin == "default"
 
 
 def test_states_that_are_stored_tell_how_many_rows_their_relation_has(priced: Priced) -> None:

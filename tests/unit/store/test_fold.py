@@ -11,6 +11,7 @@ import pytest
 from slacktide import store as s
 from slacktide.errors import InvalidNameError, InvariantError
 from slacktide.store.fold import KEPT_REPORTS, STEPS
+from slacktide.store.record import ColumnStatistics
 from slacktide.store.update import CreateWorkspace
 from tests.harness.objects import arrival, segment
 
@@ -230,6 +231,14 @@ def test_a_source_gains_columns() -> None:
         s.apply(world, 4, s.AlterSource("orders", {}, wide[1:]))
 
 
+def test_statistics_are_of_the_files_that_came() -> None:
+    one, two = ColumnStatistics(1, 0, 1.0, 1.0, 1.0), ColumnStatistics(2, 0, 1.0, 2.0, 2.0)
+    world = after([ORDERS], [s.NoteStatistics("orders", {"a": one, "b": one})])
+    world = s.apply(world, 3, s.NoteStatistics("orders", {"a": two}))
+    assert world.sources["orders"].statistics == {"a": two, "b": one}
+    assert s.apply(world, 4, s.ResetSource("orders")).sources["orders"].statistics == {}
+
+
 def test_a_dropped_view_takes_its_answer_along_and_leaves_its_states() -> None:
     world = s.apply(built(), 5, s.DropView("q1"))
     assert set(world.views) == {"q2"}
@@ -310,6 +319,7 @@ def test_names_that_no_object_may_have(update: s.AddSource | s.AddView, name: st
         s.ResetSource("x"),
         s.DropFunction("x"),
         s.NoteColumns("x", ()),
+        s.NoteStatistics("x", {}),
         s.AlterSource("x", {}, ()),
         s.ReplaceView("x", "", {}, {}, {}),
         s.RestateView("x", "", {}, {}, {}),

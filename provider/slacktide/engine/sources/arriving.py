@@ -8,12 +8,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
 from slacktide.common.clock import isoformat
 from slacktide.common.quantities import parse_duration
+from slacktide.engine.sources.column_statistics import noted
 from slacktide.engine.sources.directory import Directory, Listed, open_directory
 from slacktide.engine.sources.footer import FOOTED, FileColumn
 from slacktide.engine.sources.inspection import Content, Expected, inspect
@@ -25,11 +26,19 @@ from slacktide.engine.sources.pins import (
 )
 from slacktide.errors import InvariantError, SourceError, StorageError
 from slacktide.store.arrivals import Arrival, PinnedFile
-from slacktide.store.record import Source
+from slacktide.store.record import ColumnStatistics, Source
 
 _logger = logging.getLogger(__name__)
 _NOTHING: Final[frozenset[str]] = frozenset()
-_One = tuple[Arrival, tuple[FileColumn, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _One:
+    """An arrival, the columns of its file that nobody declared, and what is told of the others."""
+
+    arrival: Arrival
+    extra: tuple[FileColumn, ...] = ()
+    statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +49,12 @@ class Accepted:
         arrivals: one for each file.
         extra: columns of these files that nobody declared, and that no file had so far, each with
             its type and the first version that has it.
+        statistics: what is known of columns now, of those alone of which these files tell.
     """
 
     arrivals: list[Arrival]
     extra: tuple[Mapping[str, Any], ...] = ()
+    statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict)
 
 
 def peek(
@@ -121,22 +132,22 @@ def take(
         return _accept(directory, file, expected, accepted)
 
     found = [one for one in _each(accept_one, directory, files) if one is not None]
-    arrivals = [arrival for arrival, _ in found]
-    return Accepted(arrivals, _extra(source, found))
+    statistics = noted(source.statistics, [one.statistics for one in found])
+    return Accepted([one.arrival for one in found], _extra(source, found), statistics)
 
 
 def _extra(source: Source, found: Sequence[_One]) -> tuple[Mapping[str, Any], ...]:
     known = {(column["name"], column["type"]) for column in source.extra}
     extra = []
-    for version, (arrival, columns) in enumerate(found, source.version + 1):
-        fresh = [column for column in columns if (column.name, column.type) not in known]
+    for version, one in enumerate(found, source.version + 1):
+        fresh = [column for column in one.extra if (column.name, column.type) not in known]
         known |= {(column.name, column.type) for column in fresh}
         extra += [{"name": c.name, "type": c.type, "version": version} for c in fresh]
         if fresh:
             _logger.warning(
                 "source %s: %s has columns that are not declared, and are ignored: %s",
                 source.name,
-                arrival.files[0].path,
+                one.arrival.files[0].path,
                 ", ".join(column.name for column in fresh),
             )
     return tuple(extra)
@@ -189,7 +200,7 @@ def _accept(
     deletes = 0 if not expected.is_feed else None if content is None else content.deletes
     pin = _pin(directory, listed, rows=rows, digest=digest)
     arrival = Arrival((pin,), rows, listed.size, accepted, deletes)
-    return arrival, () if content is None else content.extra
+    return _One(arrival) if content is None else _One(arrival, content.extra, content.statistics)
 
 
 def _inspect(

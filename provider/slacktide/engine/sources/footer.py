@@ -7,11 +7,13 @@ writer may have left beside them: the two differ for INT96, unsigned numbers and
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from slacktide.engine.sources.column_statistics import statistics_of
 from slacktide.engine.sources.ddl import quoted
+from slacktide.store.record import ColumnStatistics
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,6 +68,7 @@ class Footer:
         if self._is_parquet:
             from pyarrow import parquet
 
+            self._source = source
             self._file: Any = parquet.ParquetFile(source)
             self.rows: int = self._file.metadata.num_rows
             self.columns = _parquet_columns(self._file)
@@ -83,6 +86,10 @@ class Footer:
         else:
             for stripe in range(self._file.nstripes):
                 yield self._file.read_stripe(stripe, columns=list(columns))
+
+    def statistics(self, names: Collection[str]) -> Mapping[str, ColumnStatistics]:
+        """What a Parquet file tells of some columns; nothing of another."""
+        return statistics_of(self._file, self._source, names) if self._is_parquet else {}
 
     def null_count(self, column: str) -> int | None:
         """Tell how many NULLs a column of plain values has, from the footer; None if not there."""

@@ -12,6 +12,7 @@ from slacktide.engine.sources.ddl import Column, stored_form
 from slacktide.engine.sources.directory import Directory
 from slacktide.engine.sources.footer import FileColumn, Footer
 from slacktide.errors import SlacktideError, SourceError, StorageError
+from slacktide.store.record import ColumnStatistics
 
 CHANGE_TYPE: Final = "_change_type"
 COMMIT_VERSION: Final = "_commit_version"
@@ -62,11 +63,13 @@ class Content:
     Attributes:
         deletes: rows that take a row away.
         extra: columns that nobody declared.
+        statistics: of those that were, by name.
     """
 
     rows: int
     deletes: int
     extra: tuple[FileColumn, ...]
+    statistics: Mapping[str, ColumnStatistics]
 
 
 def inspect(directory: Directory, key: str, data: bytes | None, expected: Expected) -> Content:
@@ -87,7 +90,8 @@ def inspect(directory: Directory, key: str, data: bytes | None, expected: Expect
         extra = check_columns(path, footer.columns, expected)
         _check_nulls(path, footer, expected)
         deletes = _deletes(path, footer, expected) if expected.is_feed else 0
-        return Content(footer.rows, deletes, extra)
+        statistics = footer.statistics([column["name"] for column in expected.columns])
+        return Content(footer.rows, deletes, extra, statistics)
 
     return _with_footer(directory, key, data, expected, check)
 

@@ -63,6 +63,12 @@ def _note(draft: Draft, _: int, update: u.NoteColumns) -> None:
     draft.sources[source.name] = replace(source, extra=source.extra + fresh)
 
 
+def _note_statistics(draft: Draft, _: int, update: u.NoteStatistics) -> None:
+    source = known(draft.sources, "source", update.source)
+    statistics = {**source.statistics, **update.columns}
+    draft.sources[source.name] = replace(source, statistics=statistics)
+
+
 def _skip(draft: Draft, number: int, update: u.SkipArrival) -> None:
     source = known(draft.sources, "source", update.source)
     if not 1 <= update.version <= source.version:
@@ -121,6 +127,7 @@ STEPS: Final[Steps] = {
     u.DropSource: _drop_source,
     u.AcceptArrivals: _accept,
     u.NoteColumns: _note,
+    u.NoteStatistics: _note_statistics,
     u.AlterSource: _alter_source,
     u.SkipArrival: _skip,
     u.ExamineArrivals: _examine,

@@ -1,0 +1,159 @@
+"""What is known of columns before any page of data is read."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal
+from io import BytesIO
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slacktide.engine.sources.column_statistics import (
+    FEWEST_ROWS,
+    MOST_COLUMNS,
+    dictionary_page,
+    merged,
+    noted,
+    statistics_of,
+)
+from slacktide.engine.workspace import Workspace
+from slacktide.store.record import ColumnStatistics
+from slacktide.store.store import Store
+from tests.harness.objects import TickingClock
+
+ROWS = 3 * FEWEST_ROWS
+
+
+def told(columns: dict[str, list | pa.Array], **options: object) -> dict[str, ColumnStatistics]:
+    source = BytesIO()
+    pq.write_table(pa.table(columns), source, **options)
+    return statistics_of(pq.ParquetFile(source), source, [*columns])
+
+
+def test_dictionaries_ranges_and_nulls_are_told() -> None:
+    first = date(2020, 1, 1)
+    found = told(
+        {
+            "brand": [f"Brand#{i % 25}" for i in range(ROWS)],
+            "day": [first + timedelta(i % 90) for i in range(ROWS)],
+            "price": [Decimal(i % 40) / 4 for i in range(ROWS)],
+            "maybe": [None if i % 10 == 0 else i % 7 for i in range(ROWS)],
+        }
+    )
+    assert found["brand"] == ColumnStatistics(ROWS, 0, None, None, 25.0)
+    days = (float(first.toordinal()), float(first.toordinal() + 89))
+    assert found["day"] == ColumnStatistics(ROWS, 0, *days, 90.0)
+    assert found["price"] == ColumnStatistics(ROWS, 0, 0.0, 9.75, 40.0)
+    assert found["maybe"] == ColumnStatistics(ROWS, ROWS // 10, 0.0, 6.0, 7.0)
+
+
+@pytest.mark.parametrize("compression", ["snappy", "zstd", "none"])
+@pytest.mark.parametrize("checksum", [True, False])
+def test_headers_are_read_however_pages_are_written(compression: str, *, checksum: bool) -> None:
+    columns = {"text": [str(i % 1000) for i in range(ROWS)]}
+    found = told(columns, compression=compression, write_page_checksum=checksum)
+    assert found["text"].distinct == 1000.0
+
+
+def test_a_whole_number_has_no_more_values_than_its_range() -> None:
+    keys = pa.array(range(200_000), pa.int64())
+    found = told({"key": keys, "part": pa.array([i % 150_000 for i in range(200_000)], pa.int64())})
+    assert found["key"].distinct == 200_000.0
+    assert found["part"].distinct == 150_000.0
+
+
+def test_nobody_knows_how_many_texts_are_without_a_dictionary() -> None:
+    texts = [f"{i:040}" for i in range(ROWS)]
+    assert told({"text": texts})["text"].distinct is None  # the dictionary was given up
+    assert told({"text": texts}, use_dictionary=False)["text"].distinct is None
+    assert told({"text": ["a"] * 5})["text"].distinct is None  # too few rows to look
+
+
+def test_row_groups_with_ranges_of_their_own_add_up() -> None:
+    clustered = [i // 100 for i in range(ROWS)]
+    spread = [i % 300 for i in range(ROWS)]
+    found = told({"clustered": clustered, "spread": spread}, row_group_size=ROWS // 3)
+    assert found["clustered"].distinct == pytest.approx(ROWS / 100)
+    assert found["spread"].distinct == 300.0
+
+
+def test_what_is_no_number_has_no_range() -> None:
+    found = told(
+        {"x": pa.array([float("nan"), float("inf"), 1.0]), "empty": pa.array([], pa.int64())[:0]}
+        | {"empty": pa.nulls(3, pa.int64())}
+    )
+    assert (found["x"].low, found["x"].high) == (1.0, None)
+    assert found["empty"] == ColumnStatistics(3, 3)
+
+
+def test_nested_columns_and_a_file_without_rows_tell_nothing() -> None:
+    assert told({"items": [[1, 2], [3]]}) == {}
+    assert told({"x": pa.array([], pa.int64())}) == {}
+
+
+def test_the_first_columns_alone_are_looked_at() -> None:
+    found = told({f"c{number:03}": [1] for number in range(MOST_COLUMNS + 5)})
+    assert len(found) == MOST_COLUMNS
+
+
+def test_arrivals_lead_from_what_was_known() -> None:
+    before = {"key": ColumnStatistics(100, 0, 1.0, 100.0, 100.0), "old": ColumnStatistics(1)}
+    new = {"key": ColumnStatistics(10, 0, 101.0, 110.0, 10.0)}
+    again = {"key": ColumnStatistics(10, 1, 51.0, 60.0, 10.0)}
+    assert noted(before, [new, again]) == {"key": ColumnStatistics(120, 1, 1.0, 110.0, 110.0)}
+
+
+SOME = st.builds(
+    lambda rows, nulls, low, size, distinct: ColumnStatistics(
+        rows, min(rows, nulls), low, low + size, min(float(max(rows - nulls, 0)), distinct)
+    ),
+    st.integers(1, 1000),
+    st.integers(0, 10),
+    st.floats(-1e6, 1e6),
+    st.floats(0, 1e6),
+    st.floats(1, 1000),
+)
+
+
+@given(SOME, SOME)
+def test_merging_stays_within_what_both_say(one: ColumnStatistics, other: ColumnStatistics) -> None:
+    both = merged(one, other)
+    assert both.distinct is not None
+    assert one.distinct is not None
+    assert other.distinct is not None
+    assert both.distinct >= max(one.distinct, other.distinct) * 0.999
+    assert both.distinct <= (one.distinct + other.distinct) * 1.001
+    assert both.distinct <= both.rows
+    assert merged(other, one).low == both.low
+    assert merged(other, one).high == both.high
+
+
+@given(st.binary(max_size=40))
+def test_bytes_that_are_no_header_are_refused(header: bytes) -> None:
+    try:
+        size, entries = dictionary_page(header)
+    except (IndexError, ValueError):
+        return
+    assert isinstance(size, int)
+    assert isinstance(entries, int)
+
+
+def test_a_workspace_notes_what_arrives(tmp_path: Path) -> None:
+    """A CSV tells nothing; Parquet does, file after file."""
+    ws = Workspace.create(str(tmp_path / "workspace"))
+    for name, form in (("t", "parquet"), ("u", "csv")):
+        (tmp_path / name).mkdir()
+        ws.add_source(name, kind="files", format=form, path=str(tmp_path / name), schema="a INT")
+    (tmp_path / "u" / "1.csv").write_text("1\n", encoding="utf-8")
+    for number, first in ((1, 0), (2, 500), (3, 250)):
+        values = pa.array(range(first, first + 500), pa.int32())
+        pq.write_table(pa.table({"a": values}), tmp_path / "t" / f"{number}.parquet")
+        ws.discover()
+    sources = Store.open(str(tmp_path / "workspace"), clock=TickingClock()).world().sources
+    assert sources["t"].statistics == {"a": ColumnStatistics(1500, 0, 0.0, 999.0, 1000.0)}
+    assert sources["u"].statistics == {}
