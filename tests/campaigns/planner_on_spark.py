@@ -89,6 +89,13 @@ def summary(views: list[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
+def as_text(found: Mapping[str, Any]) -> str:
+    """JSON with a line for each view."""
+    rest = json.dumps({k: v for k, v in found.items() if k != "views"}, indent=1)
+    views = ",\n".join(f"  {json.dumps(view)}" for view in found["views"])
+    return f'{rest.removesuffix("}").rstrip()},\n "views": [\n{views}\n ]\n}}\n'
+
+
 def main() -> int:
     """Run the campaign; views that the output holds already are not run again."""
     from slacktide.spark.session import local_session
@@ -109,7 +116,7 @@ def main() -> int:
         source = random.Random(arguments.seed * 1_000_003 + number)  # noqa: S311
         found["views"].append(examine(spark, case, source))
         found["summary"] = summary(found["views"])
-        arguments.out.write_text(json.dumps(found, indent=1) + "\n")
+        arguments.out.write_text(as_text(found))
         for what in found["views"][-1]["different"]:
             sys.stdout.write(f"view {number}: {what[:300]}\n")
     sys.stdout.write(json.dumps(found["summary"]) + "\n")

@@ -22,8 +22,9 @@ from slacktide.optimizer.memo.hole import SnapshotAt
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.rounds import Rounds, worth_keeping
 from slacktide.program.operator import Operator
-from slacktide.program.reference.operators import Outcome, run_program
+from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
+from slacktide.program.reference.world import Outcome
 from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag
 from tests.harness.plans import Case
 from tests.harness.workspace_on_spark import SparkWorkspace, Written
@@ -113,9 +114,7 @@ def differences(spark: SparkSession, root: Path, case: Case, rounds: Rounds) -> 
         answer = as_bag(evaluate(case.relation, world.tables()))
         if not same_bag(world.answers[VIEW], answer):
             yield f"round {number}: the reference's answer is not that of batch"
-        yield from (
-            f"round {number}: {what}" for what in _differing(expected, workspace.run(plan))
-        )
+        yield from (f"round {number}: {what}" for what in _differing(expected, workspace.run(plan)))
 
 
 def _differing(expected: Outcome, found: Written) -> Iterator[str]:
