@@ -91,6 +91,18 @@ def test_all_alternatives_of_random_views_gave_the_same_rows() -> None:
     assert set(campaign["rules"]) == {rule.name for rule in all_rules()}
 
 
+def test_spark_runs_the_plans_of_random_views_to_the_same_rows() -> None:
+    """What Spark cannot plan is an existence test in a SELECT list below UNION ALL and HAVING."""
+    views = found("planner_on_spark")["views"]
+    assert len(views) >= 100
+    assert [view["view"] for view in views if view["different"]] == []
+    ran = [name for view in views for name, did in view["methods"].items() if did == "run"]
+    assert {"all", "text", "derive", "higher order", "outer join"} <= {*ran}
+    failed = [failure for view in views for failure in view["failed"]]
+    assert all("key not found" in failure for failure in failed)
+    assert len(failed) <= 0.03 * len(ran)
+
+
 def test_all_tpch_views_are_planned_in_time() -> None:
     campaign = found("planning")
     plans = [plan["as it is"] for plan in campaign["planned"].values()]

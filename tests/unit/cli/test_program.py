@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,14 @@ from slacktide.cli.main import app, run_command
 from tests.unit.cli.conftest import HEEDING_INTERRUPTS, Program
 
 MAIN = (sys.executable, "-m", "slacktide.cli.main")
+
+
+@pytest.fixture(autouse=True)
+def _heeds_hangups() -> Iterator[None]:
+    """As in a terminal, whatever the tests were started by: below nohup the signal is ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture
