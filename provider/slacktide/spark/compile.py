@@ -279,6 +279,11 @@ class _Compiler:
         where = f" WHERE {some or 'false'}"
         return _select(outputs, self.names[operator.child], is_state=True, rest=where)
 
+    def regroup(self, operator: o.Regroup) -> str:
+        where = "" if operator.predicate is None else f" WHERE {_scalar(operator.predicate)}"
+        child = self.names[operator.child]
+        return _select(_assigned(operator.outputs), child, is_state=True, rest=where)
+
     def touched(self, operator: o.Touched) -> str:
         equal = " AND ".join(
             f"{scalar_sql(pair.own, _of('t'))} <=> {scalar_sql(pair.other, _of('b'))}"
@@ -416,6 +421,7 @@ _RULES: dict[type[Operator], Callable[[_Compiler, Any], str]] = {
     o.Summarise: _Compiler.summarise,
     o.Combine: _Compiler.combine,
     o.Nonzero: _Compiler.nonzero,
+    o.Regroup: _Compiler.regroup,
     o.Touched: _Compiler.touched,
     o.Finish: _Compiler.finish,
     o.Evaluate: _Compiler.evaluate,

@@ -107,7 +107,7 @@ class _Steps:
         if rel.kind not in {"full", "left" if is_left else "right"}:
             return met
         lonely = o.SemiBags(own, there, rel.condition, negated=True)
-        return o.Add((met, _padded(lonely, rel.columns)), rel.columns)
+        return o.Add((met, padded(lonely, rel.columns)), rel.columns)
 
     def _adopted(self, place: int, won: Operator) -> list[Operator]:
         """ΔQI on insert: padded rows that are in one with a partner now."""
@@ -139,7 +139,7 @@ class _Steps:
                 for n, c in zip(named, key, strict=True)
             )
             orphans = o.SemiBags(once, partners, same, negated=True)
-            found.append(_padded(orphans, self._columns))
+            found.append(padded(orphans, self._columns))
             left = o.Add((left, found[-1]), self._columns)
         return found
 
@@ -172,7 +172,7 @@ class _Steps:
         return conjunction(tests) or s.Literal("true", BOOLEAN, nullable=False)
 
 
-def _padded(rows: Operator, columns: Columns) -> Operator:
+def padded(rows: Operator, columns: Columns) -> Operator:
     """Rows under all columns of the tree, with NULL for those that they lack."""
     there = {column.id: column for column in rows.columns}
     return o.Map(

@@ -332,6 +332,13 @@ def _nonzero(run: _Run, node: o.Nonzero) -> Rows:
     return [row for row in run.state(node.child) if any(row[place] for place in places)]
 
 
+def _regroup(run: _Run, node: o.Regroup) -> Rows:
+    columns = node.child.columns
+    outputs = _outputs(node.outputs, columns)
+    chosen = None if node.predicate is None else _function(node.predicate, columns)
+    return [outputs(row) for row in run.state(node.child) if chosen is None or chosen(row) is True]
+
+
 def _touched(run: _Run, node: o.Touched) -> Any:
     own = _key([pair.own for pair in node.keys], node.child.columns)
     other = _key([pair.other for pair in node.keys], node.by.columns)
@@ -447,6 +454,7 @@ _COMPUTE: Final[Mapping[type[o.Operator], Callable[[_Run, Any], Any]]] = {
     o.Summarise: _summarise,
     o.Combine: _combine,
     o.Nonzero: _nonzero,
+    o.Regroup: _regroup,
     o.Touched: _touched,
     o.Finish: _finish,
     o.Evaluate: _evaluate,
