@@ -39,15 +39,17 @@ def random_grouping(source: random.Random) -> tuple[Rel, tuple[SourceShape, ...]
     elif not lines or source.random() < 0.5:
         lines.insert(0, "project [#11, #12, next#24:INT := (#12 + 1):INT, #14]")
     text = "\n".join(f"{'  ' * depth}{line}" for depth, line in enumerate((*lines, inner)))
-    relation = from_text(_indented(text) + "\n")
+    relation = from_text(indented(text) + "\n")
     return relation, shapes_of(relation)
 
 
-def _indented(text: str) -> str:
-    """Each line one level below the one before, the two sides of a join alike."""
+def indented(text: str) -> str:
+    """Lines of a plan, each below what reads it."""
     found = []
-    depth = 0
+    open_at = [0]  # how deep each input that is still to come stands
     for line in map(str.strip, text.splitlines()):
+        depth = open_at.pop()
         found.append("  " * depth + line)
-        depth += not line.startswith("scan")
+        inputs = 2 if line.startswith("join") else 1
+        open_at += [depth + 1] * (0 if line.startswith("scan") else inputs)
     return "\n".join(found)

@@ -17,8 +17,8 @@ from slacktide.optimizer.methods.regrouping import Regrouped, regrouped
 from slacktide.program import operator as o
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.memory import as_bag
-from tests.harness.planner.groups import Filled, merged
 from tests.harness.planner.grouped import random_grouping
+from tests.harness.planner.groups import Filled, merged
 from tests.harness.planner.summary import BATCHES, RETURNS, SALES, SUMMARY
 
 pytestmark = pytest.mark.unit
@@ -136,7 +136,7 @@ REFUSED = {
     ),
     "HAVING": f"filter (#9 > 1)\n  {GROUPED}",
     "HAVING below a sum": (
-        f"aggregate key=[a#10:INT := #6] [m#11:BIGINT := sum(#8)]\n  filter (#9 > 1)\n"
+        "aggregate key=[a#10:INT := #6] [m#11:BIGINT := sum(#8)]\n  filter (#9 > 1)\n"
         "    " + GROUPED.replace("\n", "\n  ")
     ),
     "a key that is dropped": f"project [#6, #8]\n  {GROUPED}",
