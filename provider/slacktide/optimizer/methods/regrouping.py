@@ -12,7 +12,7 @@ one over all rows would not: those of BIGINT may.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
@@ -182,7 +182,7 @@ def _summed(
             return None
         sources.append(place)
         condition = below.measures[place].call.filter if _is_sum(below, place) else None
-        whole = s.AggregateCall("sum", (summed,), False, condition, call.type, call.nullable)
+        whole = replace(call, arguments=(summed,), filter=condition)
         measures.append(s.Measure(measure.column, whole))
     return _regrouped(below, chosen, keys, measures, sources)
 
