@@ -128,14 +128,14 @@ def _subtract(found: Binding, memo: Memo) -> None:
 def _subtract_states(found: Binding, memo: Memo) -> None:
     q, delta = found["q"], found["delta"]
     columns = memo.groups.hole(memo.links(q)[delta]).columns
-    forms = [form for form in memo.forms(q) if form.digest == delta.layout]
-    if not isinstance(next(iter(forms), None), r.Aggregate):
+    form = next((form for form in memo.forms(q) if form.digest == delta.layout), None)
+    if not isinstance(form, r.Aggregate):
         return
     new, old = (
         memo.ask(q, ValSnap(delta.layout, version), columns, of_state=True)
         for version in (delta.end, delta.start)
     )
-    count = len(forms[0].keys)
+    count = len(form.keys)
     keys, partials = columns[:count], columns[count:]
     less = tuple(s.Assignment(column, _negative(column)) for column in partials)
     gone = o.Regroup(old, keys, None, tuple(map(s.identity, keys)), less)

@@ -58,7 +58,7 @@ def filled(
 def orders(memo, rel: Rel) -> list[o.Operator]:
     """The changes of a relation by its views, as the rule gave them: one for each order."""
     tvr = memo.tvr(rel)
-    found = []
+    found: list[o.Operator] = []
     for trait, group in memo.links(tvr).items():
         if isinstance(trait, SetDelta):
             found += [flat for flat in memo.groups.expressions(group) if isinstance(flat, o.Add)]
@@ -73,7 +73,7 @@ def test_equals_recomputation(rel: Rel, seed: int) -> None:
     source = random.Random(seed)  # noqa: S311
     shapes = shapes_of(rel)
     present: dict[str, list] = {shape.name: [] for shape in shapes}
-    batches = []
+    batches: list[Batch] = []
     for _ in range(3):
         batch = {}
         for shape in shapes:
@@ -142,7 +142,7 @@ aggregate key=[cat#6:STRING := #2] [gross#7:BIGINT := sum(case(when isnull(#4) t
     scan returns [o_id#4:INT!, cost#5:INT]
 """
     )
-    batches = [
+    batches: list[Batch] = [
         {"sales": as_bag([(1, "a", 100), (2, "a", 50)]), "returns": as_bag([(1, None), (3, None)])},
         {
             "sales": as_bag([(3, "b", 70), (1, "b", 30)]),

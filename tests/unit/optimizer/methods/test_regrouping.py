@@ -10,7 +10,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
-from slacktide.algebra.tree import sources
+from slacktide.algebra.tree import inputs, sources
 from slacktide.optimizer.expand import Expanded, Problem, Switches, expand
 from slacktide.optimizer.memo.trait import ValDelta, ValSnap
 from slacktide.optimizer.methods.regrouping import Regrouped, regrouped
@@ -172,6 +172,7 @@ def test_a_relation_knows_the_grouping_that_it_stands_on() -> None:
     memo = explored(NESTED).memo
     (tie,) = (tie for tie in memo.ties(memo.tvr(NESTED)) if isinstance(tie, Regrouped))
     assert memo.tvr(tie.whole) == memo.tvr(NESTED)
-    assert memo.ties(memo.tvr(NESTED))[tie] == memo.tvr(NESTED.child)
+    assert memo.ties(memo.tvr(NESTED))[tie] == memo.tvr(tie.below)
+    assert memo.relation(memo.tvr(tie.below)) in inputs(NESTED)
     alone = explored(SUMMARY).memo
     assert not any(isinstance(t, Regrouped) for q in alone.tvrs() for t in alone.ties(q))
