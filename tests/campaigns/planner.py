@@ -5,7 +5,7 @@ As a campaign, at full length:
     python -m tests.campaigns.planner --views 1200 --seed 5 --out tests/campaigns/planner.json
 
 Half of the views are random relations over two sources, under histories with deletes, updates, NULLs and
-repeated rows; the others are trees of inner and outer joins over tables with keys. Each expression of a
+repeated rows; a quarter are trees of inner and outer joins over tables with keys, and a quarter groupings of groupings. Each expression of a
 memo is run by the reference interpreter over the rows of the groups that it reads. For every fourth
 view a plan is chosen from the space of all methods and from that of each alone, by tuples consumed.
 """
@@ -33,6 +33,8 @@ from slacktide.optimizer.choice.objective import weighted
 from slacktide.optimizer.expand import METHODS, Problem, Switches, expand
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan_space import space_of
+from tests.harness.histories import next_changes
+from tests.harness.planner.grouped import random_grouping
 from tests.harness.planner.groups import Batch, Filled
 from tests.harness.planner.keyed import history, random_tree
 from tests.harness.planner.summary import TupleCosts
@@ -101,6 +103,19 @@ def random_trees(views: int, seed: int) -> Iterator[tuple[Rel, tuple[SourceShape
         yield relation, shapes, history(source, shapes, 3)
 
 
+def random_groupings(views: int, seed: int) -> Iterator[tuple[Rel, tuple[SourceShape, ...], list]]:
+    """Groupings of groupings, with histories."""
+    for number in range(views):
+        source = random.Random(1_000_033 * seed + number)  # noqa: S311
+        relation, shapes = random_grouping(source)
+        present: dict[str, list] = {shape.name: [] for shape in shapes}
+        batches = [
+            {shape.name: next_changes(source, shape, present[shape.name]) for shape in shapes}
+            for _ in range(3)
+        ]
+        yield relation, shapes, batches
+
+
 def examine(
     found: Found, relation: Rel, shapes: tuple[SourceShape, ...], batches: list[Batch]
 ) -> None:
@@ -145,7 +160,9 @@ def run(views: int, seed: int) -> Found:
     found = Found()
     for relation, shapes, batches in random_relations(views // 2, seed):
         examine(found, relation, shapes, batches)
-    for relation, shapes, batches in random_trees(views - views // 2, seed):
+    for relation, shapes, batches in random_trees(views // 4, seed):
+        examine(found, relation, shapes, batches)
+    for relation, shapes, batches in random_groupings(views - views // 2 - views // 4, seed):
         examine(found, relation, shapes, batches)
     return found
 

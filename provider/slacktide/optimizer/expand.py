@@ -23,6 +23,8 @@ from slacktide.optimizer.methods import (
     higher_order,
     holding,
     outer_joins,
+    padded_views,
+    regrouping,
     touching,
 )
 
@@ -141,6 +143,7 @@ def rules_for(
     ]
     if "derive" in methods:
         rules += deriving.rules(shapes, lambda _tvr, _memo: True)
+        rules += regrouping.rules(shapes)
     else:
         rules += deriving.rules(shapes, holding.is_kept)
     if "touch" in methods:
@@ -148,7 +151,7 @@ def rules_for(
     if "hold" in methods:
         rules += holding.rules(shapes, problem.append_only)
     if "higher order" in methods:
-        rules += higher_order.rules()
+        rules += (*higher_order.rules(), *padded_views.rules())
     if "outer join" in methods:
         rules += outer_joins.rules(shapes, problem.keys)
     return tuple(rules)

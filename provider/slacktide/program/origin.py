@@ -73,7 +73,7 @@ def _below(operator: Operator, keys: Sequence[Scalar]) -> tuple[Operator, Sequen
     match operator:
         case o.Select() | o.Consolidate() | o.Negate() | o.Combine() | o.Flips() | o.ByBalance():
             return operator.child, keys
-        case o.Map() | o.Finish():
+        case o.Map() | o.Finish() | o.Regroup():
             return operator.child, _through(operator.outputs, keys)
         case o.Touched():
             met = {pair.own: pair.other for pair in operator.keys}

@@ -119,6 +119,11 @@ def _finish(operator: o.Finish, pen: Pen) -> str:
     return f"{form}count=#{operator.count} {pen.assignments(operator.outputs)}"
 
 
+def _regroup(operator: o.Regroup, pen: Pen) -> str:
+    where = f"where {pen.scalar(operator.predicate)} " if operator.predicate else ""
+    return f"{where}key={pen.assignments(operator.keys)} {pen.assignments(operator.partials)}"
+
+
 def _touched(operator: o.Touched, _: Pen) -> str:
     own, other = Pen(list(operator.child.columns)), Pen(list(operator.by.columns))
     pairs = [f"{own.scalar(pair.own)} <=> {other.scalar(pair.other)}" for pair in operator.keys]
@@ -168,6 +173,7 @@ _HEADS: Final[Mapping[type[o.Operator], Callable[[Any, Pen], str]]] = {
     o.Summarise: _summarise,
     o.Combine: lambda node, _: _ids(node.keys),
     o.Nonzero: lambda node, _: _ids(node.keys),
+    o.Regroup: _regroup,
     o.Touched: _touched,
     o.SemiBags: _semi,
     o.Flips: lambda node, pen: f"on {pen.scalar(node.condition)}" if node.condition else "",

@@ -7,8 +7,10 @@ from typing import Any
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.tree import sources as sources_of
+from slacktide.common.node import Node
+from slacktide.common.tree import rewrite
 from slacktide.optimizer.expand import Expanded
-from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, with_inputs
+from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, operator_inputs
@@ -88,25 +90,26 @@ class Filled:
         """A constant table has what came with the first batch."""
         return version[self._tables.index(name)] if name in self._tables else 1
 
-    def run(self, flat: Operator) -> Any:
-        """What an expression gives over the rows of the groups that it reads."""
+    def run(self, root: Operator) -> Any:
+        """What operators give over the rows of the groups that they read, copies and their ends told apart.
+
+        A key that came and went is touched, so that what says which keys are touched is not consolidated.
+        """
         world = MemoryWorld(self._sources)
 
-        def read(part: Operator) -> Operator:
-            if not isinstance(part, Hole):
-                return part
-            chain = f"g{part.group}"
-            if part.is_state:
-                world.states[chain] = self.rows[part.group]
-                return o.ReadState(chain, part.columns)
-            world.bags[chain] = self.rows[part.group]
-            return o.ReadBag(chain, part.columns)
+        def read(part: Node) -> Node | None:
+            if isinstance(part, SnapshotAt | ChangesBetween):
+                chain = f"l{part.digest.hex()}"
+                world.bags[chain] = self._leaf(part)
+            elif isinstance(part, Hole):
+                chain = f"g{part.group}"
+                (world.states if part.is_state else world.bags)[chain] = self.rows[part.group]
+            else:
+                return None
+            return (o.ReadState if part.is_state else o.ReadBag)(chain, part.columns)
 
-        if isinstance(flat, SnapshotAt | ChangesBetween):
-            return self._leaf(flat)
-        program = o.Program((o.Save(CHAIN, with_inputs(flat, read), is_base=True),))
-        saved = run_program(program, world).saved[CHAIN]
-        return saved.data if saved.is_state else consolidate(saved.data)
+        program = o.Program((o.Save(CHAIN, rewrite(root, read), is_base=True),))
+        return run_program(program, world).saved[CHAIN].data
 
     def _leaf(self, leaf: SnapshotAt | ChangesBetween) -> Bag:
         source = self._sources[leaf.source]

@@ -76,4 +76,5 @@ _ROW_BY_ROW = (
     | o.Negate
     | o.Consolidate
     | o.Summarise
+    | o.Regroup
 )

@@ -1,11 +1,12 @@
 """Intra-TVR rules: snapshots and changes of one relation from each other (tempura.md §2.2).
 
-I-6, a change of states as a difference of states, is not among them: no operator of a program takes
-partial aggregates away. What it would give, subtracting rows gives.
+All states are sums and counts, so that every change of a state is a difference of states (I-6), too.
 """
 
 from __future__ import annotations
 
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Has
 from slacktide.optimizer.memo.rule import MemoRule, never
@@ -46,6 +47,15 @@ def rules(instants: int, *, is_guided: bool, is_pruned: bool) -> tuple[MemoRule,
             source="Tempura: intra-TVR rules, −#; pruning of non-promising alternatives",
             pattern=(Has("q", "delta", SetDelta),),
             apply=_subtract,
+            importance=_LAST,
+            skip=_has_another_way if is_pruned else never,
+        ),
+        MemoRule(
+            name="subtract_states",
+            identity="ΔS = S_w − S_v",
+            source="Tempura: intra-TVR rules, −γ; pruning of non-promising alternatives",
+            pattern=(Has("q", "delta", ValDelta),),
+            apply=_subtract_states,
             importance=_LAST,
             skip=_has_another_way if is_pruned else never,
         ),
@@ -113,6 +123,27 @@ def _subtract(found: Binding, memo: Memo) -> None:
     new = memo.ask(q, SetSnap(delta.end), columns)
     old = memo.ask(q, SetSnap(delta.start), columns)
     memo.fill(q, delta, o.Add((new, o.Negate(old)), columns))
+
+
+def _subtract_states(found: Binding, memo: Memo) -> None:
+    q, delta = found["q"], found["delta"]
+    columns = memo.groups.hole(memo.links(q)[delta]).columns
+    form = next((form for form in memo.forms(q) if form.digest == delta.layout), None)
+    if not isinstance(form, r.Aggregate):
+        return
+    new, old = (
+        memo.ask(q, ValSnap(delta.layout, version), columns, of_state=True)
+        for version in (delta.end, delta.start)
+    )
+    count = len(form.keys)
+    keys, partials = columns[:count], columns[count:]
+    less = tuple(s.Assignment(column, _negative(column)) for column in partials)
+    gone = o.Regroup(old, keys, None, tuple(map(s.identity, keys)), less)
+    memo.fill(q, delta, o.Add((new, gone), columns))
+
+
+def _negative(column: s.Column) -> s.Call:
+    return s.Call("negative", (s.reference(column),), column.type, column.nullable)
 
 
 def _has_another_way(found: Binding, memo: Memo) -> bool:

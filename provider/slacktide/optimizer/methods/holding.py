@@ -18,6 +18,7 @@ from slacktide.algebra.literals import null_sql
 from slacktide.algebra.relation import Columns, Rel
 from slacktide.algebra.tree import inputs
 from slacktide.common.tree import graft
+from slacktide.errors import InvariantError
 from slacktide.optimizer.additive import is_additive
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has, Leads, Reads
@@ -41,12 +42,28 @@ class Held(Tie):
 
 @dataclass(frozen=True, slots=True)
 class KeptGroups(Tie):
-    """From an aggregate to the same one over the part of its input that never loses rows."""
+    """From an aggregate to the same one over the part of its input that never loses rows.
+
+    Attributes:
+        layout: digest of the aggregate; a relation may be more than one.
+        part: digest of the one over the part.
+    """
+
+    layout: bytes
+    part: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class HeldGroups(Tie):
-    """From an aggregate to the same one over the part of its input that may be retracted."""
+    """From an aggregate to the same one over the part of its input that may be retracted.
+
+    Attributes:
+        layout: digest of the aggregate.
+        part: digest of the one over the part.
+    """
+
+    layout: bytes
+    part: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +108,10 @@ def rules(shapes: Shapes, append_only: frozenset[str]) -> tuple[MemoRule, ...]:
         part = _parts(rel.child, memo)
         if part is None or part.held is None:
             return
-        for tie, below in ((HeldGroups(), part.held), (KeptGroups(), part.kept)):
+        for tie, below in ((HeldGroups, part.held), (KeptGroups, part.kept)):
             over = graft(rel, {rel.child.digest: below})
             shapes.state(over)
-            memo.tie(found["q"], tie, memo.tvr(over))
+            memo.tie(found["q"], tie(rel.digest, over.digest), memo.tvr(over))
 
     split_input = (Reads("q", "rel", "x"), Leads("x", "tie", Kept, "p"))
     above = (Form("q", "rel", r.Relation), *split_input)
@@ -225,14 +242,16 @@ def _recombine(found: Binding, memo: Memo) -> None:
 
 def _recombine_states(found: Binding, memo: Memo, shapes: Shapes) -> None:
     q, state = found["q"], found["state"]
+    if found["tie"].layout != state.layout:
+        return
     own = memo.groups.hole(memo.links(q)[state]).columns
     holes = []
-    for tie in (KeptGroups(), HeldGroups()):
-        part = memo.ties(q)[tie]
-        rel = memo.relation(part)
-        if not isinstance(rel, r.Aggregate):
-            return
-        columns = shapes.state(rel).columns
-        trait = ValSnap(rel.digest, state.version)
-        holes.append(memo.ask(part, trait, columns, of_state=True))
+    for tie, part in memo.ties(q).items():
+        if isinstance(tie, KeptGroups | HeldGroups) and tie.layout == state.layout:
+            over = next(form for form in memo.forms(part) if form.digest == tie.part)
+            if not isinstance(over, r.Aggregate):
+                raise InvariantError(f"{over.tag} has no partial aggregates")
+            trait = ValSnap(tie.part, state.version)
+            columns = shapes.state(over).columns
+            holes.append(memo.ask(part, trait, columns, of_state=True))
     memo.fill(q, state, o.Add(tuple(holes), own))

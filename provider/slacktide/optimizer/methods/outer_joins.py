@@ -16,8 +16,7 @@ from __future__ import annotations
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjunction
-from slacktide.algebra.literals import null_sql
-from slacktide.algebra.relation import Columns, Rel
+from slacktide.algebra.relation import Rel
 from slacktide.algebra.types import BIGINT, BOOLEAN
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
@@ -26,6 +25,7 @@ from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap
 from slacktide.optimizer.memo.versions import Version
 from slacktide.optimizer.methods.disjunctive import Keys, OuterTree, Term, outer_tree
+from slacktide.optimizer.methods.padding import padded
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Pair
 
@@ -107,7 +107,7 @@ class _Steps:
         if rel.kind not in {"full", "left" if is_left else "right"}:
             return met
         lonely = o.SemiBags(own, there, rel.condition, negated=True)
-        return o.Add((met, _padded(lonely, rel.columns)), rel.columns)
+        return o.Add((met, padded(lonely, rel.columns)), rel.columns)
 
     def _adopted(self, place: int, won: Operator) -> list[Operator]:
         """ΔQI on insert: padded rows that are in one with a partner now."""
@@ -139,7 +139,7 @@ class _Steps:
                 for n, c in zip(named, key, strict=True)
             )
             orphans = o.SemiBags(once, partners, same, negated=True)
-            found.append(_padded(orphans, self._columns))
+            found.append(padded(orphans, self._columns))
             left = o.Add((left, found[-1]), self._columns)
         return found
 
@@ -170,20 +170,3 @@ class _Steps:
             elif whole:
                 tests.append(is_null)
         return conjunction(tests) or s.Literal("true", BOOLEAN, nullable=False)
-
-
-def _padded(rows: Operator, columns: Columns) -> Operator:
-    """Rows under all columns of the tree, with NULL for those that they lack."""
-    there = {column.id: column for column in rows.columns}
-    return o.Map(
-        rows,
-        tuple(
-            s.Assignment(
-                column,
-                s.reference(there[column.id])
-                if column.id in there
-                else s.Literal(null_sql(column.type), column.type, nullable=True),
-            )
-            for column in columns
-        ),
-    )

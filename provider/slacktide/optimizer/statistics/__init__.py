@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from slacktide.optimizer.statistics.arrivals import Arrived, expected, foreseen, is_surprising
 from slacktide.optimizer.statistics.estimate import Estimate
 from slacktide.optimizer.statistics.facts import (
     ChangeFacts,
@@ -17,6 +18,7 @@ from slacktide.optimizer.statistics.relation import Cardinality
 from slacktide.optimizer.statistics.selectivity import selectivity
 
 __all__ = [
+    "Arrived",
     "Cardinality",
     "ChangeFacts",
     "ColumnFacts",
@@ -27,5 +29,8 @@ __all__ = [
     "SourceFacts",
     "Statistics",
     "StoredFacts",
+    "expected",
+    "foreseen",
+    "is_surprising",
     "selectivity",
 ]

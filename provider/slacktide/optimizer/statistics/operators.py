@@ -130,6 +130,13 @@ def _summarise(operator: o.Summarise, below: Below, _: Statistics) -> Estimate:
     return Estimate(rows, assigned(operator.keys, child.columns))
 
 
+def _regroup(operator: o.Regroup, below: Below, _: Statistics) -> Estimate:
+    child = below(operator.child)
+    if operator.predicate is not None:
+        child = child.share(selectivity(operator.predicate, child.column))
+    return Estimate(child.rows, assigned(operator.outputs, child.columns))
+
+
 def _evaluate(operator: o.Evaluate, below: Below, known: Statistics) -> Estimate:
     inputs = {item.name: below(item.operator) for item in operator.inputs}
     return Cardinality(known, inputs).of(operator.query)
@@ -163,6 +170,7 @@ _RULES: Final[Mapping[type[Any], Rule]] = {
     o.Summarise: _summarise,
     o.Combine: _same,
     o.Nonzero: _same,
+    o.Regroup: _regroup,
     o.Touched: _touched,
     o.Finish: _map,
     o.Evaluate: _evaluate,

@@ -15,6 +15,7 @@ from slacktide.program.operator.aggregates import (
     Nonzero,
     Pair,
     Partial,
+    Regroup,
     Summarise,
     Touched,
 )
@@ -91,6 +92,7 @@ CLASSES: tuple[type[Node], ...] = (
     Summarise,
     Combine,
     Nonzero,
+    Regroup,
     Pair,
     Touched,
     Finish,
@@ -153,6 +155,7 @@ __all__ = [
     "ReadSnapshot",
     "ReadState",
     "Refill",
+    "Regroup",
     "Save",
     "Select",
     "SemiBags",

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from slacktide.algebra.relation import Columns
-from slacktide.algebra.scalar import Assignment, Column, Scalar
+from slacktide.algebra.scalar import Assignment, Call, Cast, Column, Reference, Scalar
+from slacktide.algebra.tree import references
 from slacktide.common.node import Node
 from slacktide.errors import InvariantError
 from slacktide.program.operator.base import Additive, Operator
@@ -82,6 +83,58 @@ class Nonzero(Operator):
         """The columns besides the keys."""
         keys = {column.id for column in self.keys}
         return tuple(column for column in self.columns if column.id not in keys)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Regroup(Operator):
+    """Partial aggregates of some groups told by other keys, row by row; merging is left to who reads them.
+
+    Only keys choose and tell groups, and a partial aggregate stays one: it is passed on, widened or
+    taken away. What a predicate said of a part of a sum, it would not say of the sum.
+    """
+
+    tag: ClassVar[str] = "regroup"
+    child: Operator
+    groups: Columns
+    predicate: Scalar | None
+    keys: tuple[Assignment, ...]
+    partials: tuple[Assignment, ...]
+
+    def check(self) -> None:
+        if not self.child.is_state:
+            raise InvariantError("rows are not regrouped, partial aggregates are")
+        groups = frozenset(column.id for column in self.groups)
+        asked = [key.value for key in self.keys]
+        asked += [] if self.predicate is None else [self.predicate]
+        if not all(references(value) <= groups for value in asked):
+            raise InvariantError("groups are chosen and told by their keys alone")
+        passed = [_passed(partial.value) for partial in self.partials]
+        if any(column is None or column in groups for column in passed):
+            raise InvariantError("a partial aggregate is passed on, widened or taken away")
+
+    @property
+    def outputs(self) -> tuple[Assignment, ...]:
+        """The keys, then the partials."""
+        return self.keys + self.partials
+
+    def derive(self) -> Columns:
+        return tuple(output.column for output in self.outputs)
+
+    def derive_form(self) -> bool:
+        return True
+
+
+def _passed(value: Scalar) -> int | None:
+    """The column that a value passes on, up to its sign and width."""
+    while not isinstance(value, Reference):
+        match value:
+            case Cast():
+                value = value.operand
+            case Call(function="negative"):
+                value = value.arguments[0]
+            case _:
+                return None
+    return value.column
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -77,6 +77,13 @@ def _nonzero(run: StepRun, node: o.Nonzero) -> Rows:
     return [row for row in run.state(node.child) if any(row[place] for place in places)]
 
 
+def _regroup(run: StepRun, node: o.Regroup) -> Rows:
+    columns = node.child.columns
+    outputs = outputs_of(node.outputs, columns)
+    chosen = None if node.predicate is None else function_of(node.predicate, columns)
+    return [outputs(row) for row in run.state(node.child) if chosen is None or chosen(row) is True]
+
+
 def _finish(run: StepRun, node: o.Finish) -> Bag:
     columns = node.child.columns
     place = next(place for place, column in enumerate(columns) if column.id == node.count)
@@ -90,5 +97,6 @@ OPERATORS: Final[Operators] = {
     o.Summarise: _summarise,
     o.Combine: _combine,
     o.Nonzero: _nonzero,
+    o.Regroup: _regroup,
     o.Finish: _finish,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from slacktide.algebra.sql import scalar_sql
 from slacktide.program import operator as o
 from slacktide.program.balance import BALANCES
 from slacktide.program.multiplicity import is_unit
@@ -59,6 +60,13 @@ def nonzero(compiler: Compiler, operator: o.Nonzero) -> str:
     outputs = names(operator.columns)
     where = f" WHERE {some or 'false'}"
     return select_sql(outputs, compiler.names[operator.child], is_state=True, rest=where)
+
+
+def regroup(compiler: Compiler, operator: o.Regroup) -> str:
+    """Partial aggregates under other keys, or some of them."""
+    where = "" if operator.predicate is None else f" WHERE {scalar_sql(operator.predicate)}"
+    child = compiler.names[operator.child]
+    return select_sql(assigned(operator.outputs), child, is_state=True, rest=where)
 
 
 def finish(compiler: Compiler, operator: o.Finish) -> str:

@@ -43,6 +43,7 @@ RULES: Final[Rules] = {
     o.Summarise: groups.summarise,
     o.Combine: groups.combine,
     o.Nonzero: groups.nonzero,
+    o.Regroup: groups.regroup,
     o.Finish: groups.finish,
 }
 

@@ -14,6 +14,7 @@ from slacktide.optimizer.memo.trait import SetSnap
 from slacktide.optimizer.memo.versions import Tables
 from tests.harness.planner.summary import JOIN, SUMMARY
 from tests.unit.optimizer.methods.test_higher_order import CHAIN
+from tests.unit.optimizer.methods.test_regrouping import NESTED
 from tests.unit.optimizer.views import ORDERS, SUMMED, UNITED
 
 pytestmark = pytest.mark.unit
@@ -36,6 +37,11 @@ WHERE: dict[str, Rel] = {
     "recombine_states": SUMMARY,
     "join_change_with_view": CHAIN,
     "maintain_outer_joins": JOIN,
+    "subtract_states": SUMMARY,
+    "merge_groupings": NESTED,
+    "regroup_state": NESTED,
+    "regroup_change_of_state": NESTED,
+    "join_change_with_padded_view": JOIN,
 }
 FREE = Switches(is_pruned=False, is_guided=False)
 

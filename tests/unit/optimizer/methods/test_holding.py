@@ -106,4 +106,4 @@ filter (#7 > 0L)
     tables = ("returns", "sales")
     memo = expand(Problem(having, tables, 2, append_only=frozenset(tables)), methods=METHODS).memo
     assert memo.ties(memo.tvr(having)) == {}
-    assert set(memo.ties(memo.tvr(SUMMARY))) == {KeptGroups(), HeldGroups()}
+    assert {type(tie) for tie in memo.ties(memo.tvr(SUMMARY))} == {KeptGroups, HeldGroups}

@@ -225,14 +225,53 @@ def test_pieces_are_merged_from_one_on() -> None:
     assert (merged.first, merged.is_state) == (1, True)
 
 
+def negative(column: s.Column) -> s.Call:
+    return s.Call("negative", (s.reference(column),), column.type, nullable=False)
+
+
+def no_key() -> s.Call:
+    return s.Call("isnull", (s.reference(KEY),), "BOOLEAN", nullable=False)
+
+
+def test_partial_aggregates_are_told_by_other_keys_and_not_merged() -> None:
+    state = [("c1", 3, 280), (None, 1, 150), (None, -1, 10)]
+    less = tuple(s.Assignment(column, negative(column)) for column in (COUNT, SUM))
+    taken = o.Regroup(STORED, (KEY,), no_key(), (), less)
+    assert taken.is_state
+    assert given(taken, states={"state": state}) == [(-1, -150), (1, -10)]
+
+
+@pytest.mark.parametrize(
+    ("child", "predicate", "keys", "partials"),
+    [
+        (CHANGES, None, (), ()),
+        (STORED, s.Call("isnull", (s.reference(SUM),), "BOOLEAN", nullable=False), (), ()),
+        (STORED, None, (s.Assignment(KEY, s.reference(SUM)),), ()),
+        (STORED, None, (), (s.Assignment(SUM, s.reference(KEY)),)),
+        (
+            STORED,
+            None,
+            (),
+            (s.Assignment(SUM, s.Call("+", (s.reference(SUM),) * 2, SUM.type, nullable=False)),),
+        ),
+    ],
+    ids=["rows", "a choice by a sum", "a sum as a key", "a key as a sum", "a sum of sums"],
+)
+def test_what_partial_aggregates_are_not_asked(child, predicate, keys, partials) -> None:
+    with pytest.raises(InvariantError):
+        o.Regroup(child, (KEY,), predicate, keys, partials)
+
+
 @pytest.mark.parametrize(
     "operator",
     [
         o.ReadSaved("state", STATE, is_bag=False),
         o.Negate(STORED),
+        o.Select(STORED, no_key()),
+        o.JoinBags(STORED, CHANGES, None),
         o.Combine(CHANGES, ()),
     ],
-    ids=["not saved", "bag expected", "partials expected"],
+    ids=["not saved", "bag expected", "HAVING", "join", "partials expected"],
 )
 def test_a_program_that_cannot_be_right_is_refused(operator: o.Operator) -> None:
     with pytest.raises(InvariantError):
