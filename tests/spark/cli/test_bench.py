@@ -37,7 +37,7 @@ def test_it_measures_pairs(program: Program, tmp_path: Path) -> None:
 def test_it_ends_quietly_with_its_java(java_home: str, tmp_path: Path) -> None:
     """As timeout, a scheduler or a closing machine end it: all processes of a group at once."""
     with subprocess.Popen(
-        [*HEEDING_INTERRUPTS, "bench", "--scale", "0.002", "--nature", "clustered"],
+        [*HEEDING_INTERRUPTS, "bench", "--scale", "0.002", "--nature", "clustered", "-v", "q6"],
         env=os.environ | {"TMPDIR": str(tmp_path), "JAVA_HOME": java_home},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
