@@ -185,7 +185,8 @@ def column_facts(
 def _column(known: ColumnStatistics, rows: Figure) -> ColumnFacts:
     unknown = ColumnFacts()
     distinct = None if known.distinct is None else min(known.distinct, rows.value)
-    is_known = known.nulls is not None and known.rows
+    # Files that came before a column was added say nothing of it.
+    is_known = known.nulls is not None and known.rows and 2 * known.rows >= rows.value
     return ColumnFacts(
         None if distinct is None else Figure(distinct, "observed"),
         known.low,

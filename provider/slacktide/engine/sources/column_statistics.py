@@ -4,12 +4,14 @@ Ranges and NULLs stand in the footer. How many different values a column has sta
 the page that holds its dictionary, some thirty bytes before the data: one small read for each column of
 the first row group. Where a writer gave the dictionary up, a whole number has at most as many values
 as its range; of anything else nobody knows.
+
+Nothing here refuses a file: what cannot be made sense of is not known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from datetime import date
+import logging
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
 from math import isfinite
@@ -19,12 +21,20 @@ from slacktide.store.record import ColumnStatistics
 
 MOST_COLUMNS: Final = 64
 """Columns of a source that are kept track of, the first ones."""
-FEWEST_ROWS: Final = 10_000
+MOST_GROUPS: Final = 100
+"""Row groups of a file that are looked at, evenly spread where it has more."""
+FEWEST_ROWS: Final = 50_000
 """Rows of a file from which on its dictionaries are looked at; fewer tell little of all values."""
 LARGEST_DICTIONARY: Final = 900_000
-"""Bytes of a dictionary that is whole; writers give one up at a mebibyte."""
+"""Bytes of a dictionary that is whole; most writers give one up at a mebibyte."""
+FEW: Final = 0.1
+"""Rows of which nothing is known, over those of which something is, that change no figure."""
 _HEADER: Final = 64
-_INTEGERS: Final = frozenset({"INT32", "INT64"})
+_TAIL: Final = 8
+_OVERHEAD: Final = 10_000  # bytes of a chunk for the headers of its pages
+_FIRST_DAY: Final = 719_163  # 1970-01-01, as `date.toordinal` counts
+_NUMBERS: Final = frozenset({"INT32", "INT64", "FLOAT", "DOUBLE"})
+_logger = logging.getLogger(__name__)
 
 
 def statistics_of(file: Any, source: Any, names: Collection[str]) -> dict[str, ColumnStatistics]:
@@ -36,73 +46,106 @@ def statistics_of(file: Any, source: Any, names: Collection[str]) -> dict[str, C
         names: of columns that are not nested; others are left out.
     """
     metadata = file.metadata
+    if not _is_plain(metadata, source):
+        return {}
     leaves = {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    step = 1 + (metadata.num_row_groups - 1) // MOST_GROUPS
+    groups = [metadata.row_group(i) for i in range(0, metadata.num_row_groups, step)]
     groups = [group for group in groups if group.num_rows]
     found: dict[str, ColumnStatistics] = {}
     for name in [name for name in names if name in leaves and groups][:MOST_COLUMNS]:
-        chunks = [group.column(leaves[name]) for group in groups]
-        is_looked_at = metadata.num_rows >= FEWEST_ROWS
-        entries = _dictionary_entries(chunks[0], source) if is_looked_at else None
-        told = [_chunk(c, group.num_rows, entries) for c, group in zip(chunks, groups, strict=True)]
-        found[name] = reduce(merged, told)
+        try:
+            found[name] = _column(metadata, leaves[name], groups, source)
+        except Exception:
+            _logger.debug("column %s tells nothing", name, exc_info=True)
     return found
 
 
-def _chunk(chunk: Any, rows: int, entries: int | None) -> ColumnStatistics:
+def _is_plain(metadata: Any, source: Any) -> bool:
+    """Whether the footer ends with the metadata: one that is signed has columns that are encrypted."""
+    end = source.seek(0, 2)
+    source.seek((source.tell() if end is None else end) - _TAIL)
+    size: int = metadata.serialized_size
+    return int.from_bytes(source.read(4), "little") == size
+
+
+def _column(metadata: Any, leaf: int, groups: Sequence[Any], source: Any) -> ColumnStatistics:
+    kind = str(metadata.schema.column(leaf).logical_type.type)
+    chunks = [group.column(leaf) for group in groups]
+    entries: int | None = None
+    if metadata.num_rows >= FEWEST_ROWS:
+        entries = _dictionary_entries(chunks[0], groups[0].num_rows, source)
+    told = [
+        _chunk(chunk, kind, group.num_rows, entries)
+        for chunk, group in zip(chunks, groups, strict=True)
+    ]
+    return reduce(merged, told)
+
+
+def _chunk(chunk: Any, kind: str, rows: int, entries: int | None) -> ColumnStatistics:
     told = chunk.statistics if chunk.is_stats_set else None
     nulls = told.null_count if told is not None and told.has_null_count else None
+    nulls = nulls if nulls is not None and 0 <= nulls <= rows else None
     low = high = None
     if told is not None and told.has_min_max:
-        low, high = as_number(told.min), as_number(told.max)
-    there = rows - (nulls or 0)
-    distinct = None if entries is None else float(min(entries, there))
-    is_whole = chunk.physical_type in _INTEGERS
-    if entries is None and is_whole and told is not None and low is not None and high is not None:
-        distinct = min(float(there), (high - low) / _step(told.min) + 1.0)
-    return ColumnStatistics(rows, nulls, low, high, distinct)
+        low, high = _range(told, kind, chunk.physical_type)
+    there = float(rows - (nulls or 0))
+    distinct = None if entries is None else min(float(entries), there)
+    if distinct is None and low is not None and high is not None and not isinstance(low, float):
+        distinct = min(_between(low, high), there)
+    return ColumnStatistics(rows, nulls, _finite(low), _finite(high), distinct)
 
 
-def as_number(value: object) -> float | None:
-    """A value as a number that keeps its order; a date counts its days. None where it is neither."""
-    if type(value) is date:
-        return float(value.toordinal())
-    if isinstance(value, int | float | Decimal) and isfinite(value):
-        return float(value)
-    return None
+_Number = int | float | Decimal
 
 
-def _step(value: object) -> float:
-    """The least distance of two values of a column."""
-    if isinstance(value, Decimal):
-        exponent = value.as_tuple().exponent
-        return 10.0**exponent if isinstance(exponent, int) else 1.0
-    return 1.0
+def _range(told: Any, kind: str, physical: str) -> tuple[_Number | None, _Number | None]:
+    """The least and the greatest value of what is a number or a day; a day that no calendar has, too."""
+    if kind == "DATE":
+        low, high = told.min_raw + _FIRST_DAY, told.max_raw + _FIRST_DAY
+    elif kind in {"INT", "DECIMAL"} or (kind == "NONE" and physical in _NUMBERS):
+        low, high = told.min, told.max
+    else:
+        return None, None
+    return (None, None) if low > high else (low, high)
+
+
+def _between(low: _Number, high: _Number) -> float:
+    """How many values of a type there are from one to another, both included."""
+    distance = Decimal(high) - Decimal(low)
+    exponent = low.as_tuple().exponent if isinstance(low, Decimal) else 0
+    return float(distance.scaleb(-exponent if isinstance(exponent, int) else 0)) + 1.0
+
+
+def _finite(value: _Number | None) -> float | None:
+    return float(value) if value is not None and isfinite(value) else None
 
 
 def merged(one: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics:
     """What is known of a column of two sets of rows together."""
     rows = one.rows + other.rows
     nulls = None if one.nulls is None or other.nulls is None else one.nulls + other.nulls
-    return ColumnStatistics(
-        rows,
-        nulls,
-        _outer(min, one.low, other.low),
-        _outer(max, one.high, other.high),
-        _values(one, other, float(rows - (nulls or 0))),
-    )
+    low, high = _bounds(one, other)
+    return ColumnStatistics(rows, nulls, low, high, _values(one, other, float(rows - (nulls or 0))))
 
 
-def _outer(choose: Any, one: float | None, other: float | None) -> float | None:
-    known = [value for value in (one, other) if value is not None]
-    return choose(known) if known else None
+def _bounds(one: ColumnStatistics, other: ColumnStatistics) -> tuple[float | None, float | None]:
+    """The range of both; where one has values and no bound, nobody knows that of both."""
+    if one.nulls == one.rows:
+        return other.low, other.high
+    if other.nulls == other.rows:
+        return one.low, one.high
+    low = None if one.low is None or other.low is None else min(one.low, other.low)
+    high = None if one.high is None or other.high is None else max(one.high, other.high)
+    return low, high
 
 
 def _values(one: ColumnStatistics, other: ColumnStatistics, most: float) -> float | None:
     """Values that lie in both ranges are taken for the same ones, as far as there may be so many."""
     if one.distinct is None or other.distinct is None:
-        larger = max(one, other, key=lambda known: known.rows)
-        return larger.distinct
+        known, unknown = (other, one) if one.distinct is None else (one, other)
+        has_few = unknown.rows - (unknown.nulls or 0) <= FEW * known.rows
+        return known.distinct if has_few else None
     added = _outside(one, other) * other.distinct
     return min(max(one.distinct, other.distinct, one.distinct + added), most)
 
@@ -132,17 +175,19 @@ def noted(
 # ------------------------------------------------------------------ headers of pages
 
 
-def _dictionary_entries(chunk: Any, source: Any) -> int | None:
+def _dictionary_entries(chunk: Any, rows: int, source: Any) -> int | None:
     """How many entries the dictionary of a chunk has; None without one, or where it was given up."""
     offset = chunk.dictionary_page_offset
-    if not chunk.has_dictionary_page or offset is None:
+    if not chunk.has_dictionary_page or not offset or offset < 0:
+        return None
+    if {"PLAIN_DICTIONARY", "PLAIN"} <= {*chunk.encodings}:
         return None
     source.seek(offset)
-    try:
-        size, entries = dictionary_page(source.read(_HEADER))
-    except (IndexError, ValueError):  # a page that this does not know costs an estimate, no more
-        return None
-    return entries if size < LARGEST_DICTIONARY else None
+    size, entries = dictionary_page(source.read(_HEADER))
+    # A whole dictionary leaves a few bits of each row: its place, and whether there is a value.
+    most = size + rows * (entries.bit_length() + 1) / 8 + _OVERHEAD
+    is_whole = size < LARGEST_DICTIONARY and chunk.total_uncompressed_size <= most
+    return entries if entries > 0 and is_whole else None
 
 
 def dictionary_page(header: bytes) -> tuple[int, int]:

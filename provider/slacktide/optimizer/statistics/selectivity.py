@@ -29,7 +29,7 @@ NEVER: Final = Figure(0.0, "observed")
 Known = Callable[[int], ColumnFacts]
 _ORDERED: Final = {"<": -1, "<=": -1, ">": 1, ">=": 1}
 _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 _DATE = re.compile(r"DATE '(\d{4}-\d\d-\d\d)'")
 
 
@@ -51,7 +51,7 @@ def selectivity(predicate: s.Scalar | None, known: Known) -> Figure:
             done[part.digest] = _joined(part, [done[one.digest] for one in inner])
         else:
             found = _leaf(part, known)
-            done[part.digest] = Figure(min(found.value, 1.0), found.origin)
+            done[part.digest] = Figure(min(max(found.value, 0.0), 1.0), found.origin)
     return ALWAYS if predicate is None else done[predicate.digest]
 
 
@@ -123,9 +123,16 @@ def number_of(value: s.Scalar) -> float | None:
         return None
     day = _DATE.search(value.sql)
     if day:
-        return float(date.fromisoformat(day[1]).toordinal())
+        return _ordinal(day[1])
     number = _NUMBER.search(value.sql)
     return float(number[0]) if number and "'" not in value.sql else None
+
+
+def _ordinal(day: str) -> float | None:
+    try:
+        return float(date.fromisoformat(day).toordinal())
+    except ValueError:  # the year 0, which Spark has
+        return None
 
 
 def _there(value: s.Scalar, known: Known) -> Figure:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -72,6 +73,44 @@ def test_nobody_knows_how_many_texts_are_without_a_dictionary() -> None:
     assert told({"text": texts})["text"].distinct is None  # the dictionary was given up
     assert told({"text": texts}, use_dictionary=False)["text"].distinct is None
     assert told({"text": ["a"] * 5})["text"].distinct is None  # too few rows to look
+
+
+def test_a_dictionary_that_was_given_up_early_says_nothing() -> None:
+    texts = [f"{i % 9000:06}" for i in range(ROWS)]
+    few = told({"text": texts}, dictionary_pagesize_limit=10_000, write_batch_size=500)
+    assert few["text"].distinct is None
+    assert told({"text": texts})["text"].distinct == 9000.0
+
+
+def test_days_that_no_calendar_has_are_days() -> None:
+    days = pa.array([-1_000_000, 2_932_897], pa.int32()).view(pa.date32())
+    first = date(1970, 1, 1).toordinal()
+    found = told({"day": days, "at": pa.array([2**62, -(2**62)], pa.timestamp("us"))})
+    assert (found["day"].low, found["day"].high) == (first - 1_000_000.0, first + 2_932_897.0)
+    assert found["at"] == ColumnStatistics(2, 0)
+
+
+def test_a_text_that_is_none_costs_its_column_at_most() -> None:
+    offsets = pa.py_buffer(np.array([0, 2, 4], dtype=np.int32).tobytes())
+    bad = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"\xff\xfeab")])
+    found = told({"bad": bad, "good": pa.array([1, 2])})
+    assert found["good"].high == 2.0
+    assert found.get("bad", ColumnStatistics(2, 0)).low is None
+
+
+def test_a_bound_that_one_part_does_not_tell_is_not_known_of_all() -> None:
+    values = [1.0, 2.0] + [float("inf"), 1e6] * 9
+    assert told({"x": values}, row_group_size=2)["x"].high is None
+    known, unknown = ColumnStatistics(10, 0, 1.0, 2.0, 2.0), ColumnStatistics(10, 0)
+    assert merged(known, unknown) == ColumnStatistics(20, 0)
+    empty = ColumnStatistics(10, 10)
+    assert merged(known, empty) == merged(empty, known) == ColumnStatistics(20, 10, 1.0, 2.0, 2.0)
+    assert merged(known, ColumnStatistics(1, 0)).distinct == 2.0, "a row more changes nothing"
+
+
+def test_large_numbers_are_told_apart() -> None:
+    found = told({"id": pa.array([2**63 - 1 - i for i in range(500)], pa.int64())})
+    assert found["id"].distinct == 500.0
 
 
 def test_row_groups_with_ranges_of_their_own_add_up() -> None:
