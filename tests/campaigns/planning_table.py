@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from slacktide.optimizer.choice.objective import LastFirst
 from slacktide.optimizer.expand import METHODS, Switches
 from slacktide.optimizer.telemetry import AS_IT_IS, Telemetry, complexity_of, plan_and_tell, table
-from tests.harness.planner.tpch_views import QUERIES, problem, relation, statistics
+from tests.harness.planner.tpch_views import TPCH
 
 ADDED = {
     "IM-1": frozenset({"recompute", "derive"}),
@@ -41,8 +41,8 @@ def told(
 ) -> Telemetry:
     """The telemetry of the plan of one view, by the clock of the process."""
     return plan_and_tell(
-        problem(query, instants),
-        statistics(instants),
+        TPCH.problem(query, instants),
+        TPCH.statistics(instants),
         LastFirst(instants),
         time.process_time,
         methods=methods,
@@ -52,7 +52,7 @@ def told(
 
 def column(query: str, runs: Sequence[int]) -> dict[str, str]:
     """All measures of one view."""
-    complexity = complexity_of(relation(query))
+    complexity = complexity_of(TPCH.relation(query))
     found = {
         "joins": str(complexity.joins),
         "aggregates": str(complexity.aggregates),
@@ -92,10 +92,12 @@ def seconds(value: float) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--query", action="append", choices=QUERIES)
+    parser.add_argument("--query", action="append", choices=TPCH.queries)
     parser.add_argument("--instants", type=int, action="append")
     given = parser.parse_args(arguments)
-    queries = sorted(given.query or QUERIES, key=lambda name: complexity_of(relation(name)).joins)
+    queries = sorted(
+        given.query or TPCH.queries, key=lambda name: complexity_of(TPCH.relation(name)).joins
+    )
     runs = given.instants or [3]
     lines = table("query", {query: column(query, runs) for query in queries})
     sys.stdout.write("\n".join(lines) + "\n")

@@ -1,30 +1,11 @@
-"""The 22 views of TPC-H as Catalyst's optimised plans mean them, and what is known of their tables.
-
-The plans beside this module are texts of relations that the plan reader gave; see
-`slacktide.algebra.textual`.
-"""
+"""The 22 views of TPC-H as Catalyst's optimised plans mean them, and what is known of their tables."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from slacktide.algebra.relation import Rel
-from slacktide.algebra.textual import from_text
-from slacktide.algebra.tree import sources
-from slacktide.optimizer.expand import Problem
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.statistics import (
-    ChangeFacts,
-    ColumnFacts,
-    Figure,
-    SourceFacts,
-    Statistics,
-)
+from tests.harness.planner.workload import Workload, patterns
 
-FOLDER = Path(__file__).parent / "tpch"
-QUERIES = tuple(f"q{number}" for number in range(1, 23))
-CONSTANT = frozenset({"nation", "region"})
-FACTS = frozenset({"lineitem", "orders"})
 KEYS = {
     "customer": ("c_custkey",),
     "lineitem": ("l_orderkey", "l_linenumber"),
@@ -71,53 +52,12 @@ DISTINCT = {
     "s_nationkey": 25,
     "s_suppkey": 10_000,
 }
-PATTERNS = {
-    "delta-big": (1.0, frozenset[str]()),
-    "delta-small": (0.25, frozenset[str]()),
-    "delta-R": (0.5, frozenset({"orders"})),
-    "delta-RS": (0.5, FACTS),
-}
-"""Share of what is there that arrives, and the tables from which rows go, too (tempura.md §7.2)."""
-
-
-def relation(query: str) -> Rel:
-    """The relation of a view, in normal form."""
-    return Maintainability(from_text((FOLDER / f"{query}.plan").read_text())).root
-
-
-def problem(query: str, instants: int, pattern: str = "delta-big") -> Problem:
-    """The planning problem of a view; tables are append-only where the pattern takes nothing away."""
-    root = relation(query)
-    changing = tuple(name for name in sources(root) if name not in CONSTANT)
-    retracting = PATTERNS[pattern][1]
-    return Problem(
-        root,
-        changing,
-        instants,
-        append_only=frozenset(changing) - retracting,
-        keys={name: key for name, key in KEYS.items() if name in changing},
-    )
-
-
-def statistics(instants: int, pattern: str = "delta-big") -> Statistics:
-    """What is known at scale 1 under a pattern."""
-    return Statistics({name: facts(name, instants, pattern) for name in ROWS})
-
-
-def facts(name: str, instants: int, pattern: str) -> SourceFacts:
-    """What is known of a table: at the first instant it has the rows of scale 1."""
-    share, retracting = PATTERNS[pattern]
-    inserted = 0.0 if name in CONSTANT else ROWS[name] * share
-    deleted = inserted / 4 if name in retracting else 0.0
-    change = ChangeFacts(
-        Figure(inserted + deleted, "declared"), deleted=Figure(deleted, "declared")
-    )
-    later = instants - 1
-    return SourceFacts(
-        rows=Figure(ROWS[name] + later * (inserted - deleted), "declared"),
-        changes=(change,) * later,
-        columns={
-            column: ColumnFacts(Figure(float(distinct), "declared"))
-            for column, distinct in DISTINCT.items()
-        },
-    )
+TPCH = Workload(
+    folder=Path(__file__).parent / "tpch",
+    queries=tuple(f"q{number}" for number in range(1, 23)),
+    rows=ROWS,
+    distinct=DISTINCT,
+    keys=KEYS,
+    patterns=patterns(frozenset({"orders"}), frozenset({"lineitem", "orders"})),
+)
+"""Nations and regions are constant."""

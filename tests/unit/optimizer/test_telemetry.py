@@ -13,7 +13,7 @@ from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.expand import expand
 from slacktide.optimizer.telemetry import Complexity, Planning, complexity_of, plan_and_tell, table
 from tests.campaigns import planning_table
-from tests.harness.planner.tpch_views import problem, relation, statistics
+from tests.harness.planner.tpch_views import TPCH
 
 pytestmark = pytest.mark.unit
 INSTANTS = 3
@@ -23,7 +23,10 @@ INSTANTS = 3
 def planning() -> Planning:
     ticks = count(10.0, 2.5)
     return plan_and_tell(
-        problem("q3", INSTANTS), statistics(INSTANTS), LastFirst(INSTANTS), lambda: next(ticks)
+        TPCH.problem("q3", INSTANTS),
+        TPCH.statistics(INSTANTS),
+        LastFirst(INSTANTS),
+        lambda: next(ticks),
     )
 
 
@@ -33,7 +36,7 @@ def test_both_parts_of_planning_are_timed_by_the_clock(planning: Planning) -> No
 
 def test_rules_and_sizes_are_those_of_the_memo(planning: Planning) -> None:
     told = planning.telemetry
-    alone = expand(problem("q3", INSTANTS))
+    alone = expand(TPCH.problem("q3", INSTANTS))
     assert told.fired == dict(alone.trace.fired)
     assert told.fired["derive_change"] > 0
     assert told.skipped["subtract_snapshots"] > 0
@@ -49,7 +52,7 @@ def test_states_and_costs_are_those_of_the_plan(planning: Planning) -> None:
     assert planning.choice.key == tuple(reversed(told.estimated))
     saving = {life.saved_at for life in plan.lifespans()}
     assert saving
-    costs = MemoCosts(planning.expanded.memo, statistics(INSTANTS))
+    costs = MemoCosts(planning.expanded.memo, TPCH.statistics(INSTANTS))
     for instant, size in enumerate(told.state_bytes, 1):
         stored = {life.node for life in plan.lifespans() if life.saved_at == instant}
         written = sum(costs.sizes.of(node).rows.value for node in stored)
@@ -73,8 +76,8 @@ def test_it_can_be_stored(planning: Planning) -> None:
 
 
 def test_a_query_is_told_by_what_it_asks_for() -> None:
-    assert complexity_of(relation("q1")) == Complexity(joins=0, aggregates=1, subqueries=0)
-    assert complexity_of(relation("q5")).joins == 5
+    assert complexity_of(TPCH.relation("q1")) == Complexity(joins=0, aggregates=1, subqueries=0)
+    assert complexity_of(TPCH.relation("q5")).joins == 5
 
 
 def test_a_table_has_a_column_for_each_query() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from operator import add
 from typing import Protocol
 
 from slacktide.errors import InvalidSettingError
@@ -108,5 +109,5 @@ class LastFirst:
 
 
 def plus(one: Key, other: Key) -> Key:
-    """The sum of two keys."""
-    return tuple(a + b for a, b in zip(one, other, strict=True))
+    """The sum of two keys of one objective."""
+    return tuple(map(add, one, other))

@@ -60,6 +60,7 @@ class Search:
         self._space = space
         self._objective = objective
         self._readers = _readers(space)
+        self._own = _own_keys(space, objective)
         self._undo: list[list[tuple[State, Label | None]]] = []
         self.labels: dict[State, Label] = {}
         self._settle(self._starts())
@@ -92,21 +93,24 @@ class Search:
         for node, alternatives in self._space.alternatives.items():
             for place, alternative in enumerate(alternatives):
                 if not alternative.inputs:
-                    for instant in range(1, self._space.instants + 1):
-                        yield from self._offered(node, place, instant)
+                    for instant, key in enumerate(self._own[node][place], start=1):
+                        if key is not None:
+                            yield (node, instant), (key, Compute(place))
 
-    def _offered(self, node: int, place: int, instant: int) -> Iterable[tuple[State, Label]]:
-        """An alternative at an instant, where it may run and all that it reads is at hand."""
-        alternative = self._space.alternatives[node][place]
-        if not alternative.runs_at(instant):
-            return
-        key = self._objective.at(instant, alternative.costs[instant - 1])
-        for child in alternative.inputs:
+    def _offered(self, node: int, place: int, instant: int) -> Key | None:
+        """What an alternative costs at an instant; None where it cannot run, or is no cheaper."""
+        key = self._own[node][place][instant - 1]
+        if key is None:
+            return None
+        known = self.labels.get((node, instant))
+        for child in self._space.alternatives[node][place].inputs:
             label = self.labels.get((child, instant))
             if label is None:
-                return
+                return None
             key = plus(key, label[0])
-        yield (node, instant), (key, Compute(place))
+            if known is not None and key >= known[0]:
+                return None
+        return key
 
     def _carried(
         self, node: int, saved_at: int, key: Key, *, is_shared: bool
@@ -146,7 +150,9 @@ class Search:
         """What gets cheaper with a node: its readers, and later runs that load it."""
         node, instant = state
         for reader, place in self._readers.get(node, ()):
-            yield from self._offered(reader, place, instant)
+            offer = self._offered(reader, place, instant)
+            if offer is not None:
+                yield (reader, instant), (offer, Compute(place))
         storage = self._space.storage.get(node)
         if storage is not None and isinstance(way, Compute):
             save = self._objective.at(instant, storage.save[instant - 1])
@@ -160,3 +166,19 @@ def _readers(space: PlanSpace) -> Mapping[int, list[tuple[int, int]]]:
             for child in set(alternative.inputs):
                 found[child].append((node, place))
     return found
+
+
+def _own_keys(
+    space: PlanSpace, objective: Objective
+) -> Mapping[int, tuple[tuple[Key | None, ...], ...]]:
+    """What each alternative costs without its inputs, by instant; None where it cannot run."""
+    return {
+        node: tuple(
+            tuple(
+                objective.at(instant, cost) if alternative.runs_at(instant) else None
+                for instant, cost in enumerate(alternative.costs, start=1)
+            )
+            for alternative in alternatives
+        )
+        for node, alternatives in space.alternatives.items()
+    }

@@ -2,7 +2,8 @@
 
 A new fact is looked up in an index by the class of its operator, trait or tie, so that it is matched
 against the patterns with such an edge alone. All rules share one queue; a match fires once. The
-search ends when its budget of firings is spent, with what it has found.
+search ends when its budget of firings is spent, with what it has found: from then on those rules alone
+fire that every plan may need, so that there is one.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Exploration:
         self._fired: set[tuple[str, tuple[tuple[str, Any], ...]]] = set()
 
     def run(self) -> Trace:
-        """Fire until nothing is new or the budget is spent."""
+        """Fire until nothing is new; beyond the budget what is basic alone."""
         while self._take():
             _, _, rule, binding = heapq.heappop(self._queue)
             key = rule.name, tuple(sorted(self._canonical(binding).items()))
@@ -98,9 +99,10 @@ class Exploration:
             if rule.skip(binding, self._memo):
                 self.trace.skipped[rule.name] += 1
                 continue
-            if self.trace.fired.total() >= self._most:
+            if len(self._fired) >= self._most:
                 self.trace.is_whole = False
-                break
+                if not rule.is_basic:
+                    continue
             self._fired.add(key)
             self.trace.fired[rule.name] += 1
             rule.apply(binding, self._memo)

@@ -27,6 +27,7 @@ class MemoRule:
         apply: adds to the memo.
         importance: rules of greater importance fire first.
         skip: asked at the moment of firing, not of matching; True where it is not worth it.
+        is_basic: whether it fires beyond the budget, too; it may ask for nothing but rows of inputs.
     """
 
     name: str
@@ -36,6 +37,7 @@ class MemoRule:
     apply: Callable[[Binding, Memo], None]
     importance: int = 10
     skip: Callable[[Binding, Memo], bool] = never
+    is_basic: bool = False
 
     def __post_init__(self) -> None:
         if not self.pattern:

@@ -44,6 +44,7 @@ def rules(shapes: Shapes, *, is_later: bool) -> tuple[MemoRule, ...]:
             pattern=(Form("q", "rel", r.Relation), Has("q", "snap", SetSnap)),
             apply=compute,
             skip=skip,
+            is_basic=True,
         ),
         MemoRule(
             name="evaluate_operator",
@@ -60,6 +61,7 @@ def rules(shapes: Shapes, *, is_later: bool) -> tuple[MemoRule, ...]:
             pattern=(Form("q", "rel", r.Aggregate, is_additive), Has("q", "state", ValSnap)),
             apply=compute_state,
             skip=skip,
+            is_basic=True,
         ),
     )
 

@@ -1,0 +1,106 @@
+"""A benchmark as the planner sees it: relations of views, what is known of tables, patterns of arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slacktide.algebra.relation import Rel
+from slacktide.algebra.textual import from_text
+from slacktide.algebra.tree import sources
+from slacktide.optimizer.expand import Problem
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.statistics import (
+    ChangeFacts,
+    ColumnFacts,
+    Figure,
+    SourceFacts,
+    Statistics,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """How rows arrive.
+
+    Attributes:
+        share: of what is there at the first instant, inserted by each later one.
+        retracting: the tables from which rows go, too: one for four that come.
+    """
+
+    share: float
+    retracting: frozenset[str] = frozenset()
+
+
+def patterns(some: frozenset[str], more: frozenset[str]) -> dict[str, Pattern]:
+    """The patterns of tempura.md §7.2: with rows that go from some tables, or from more of them."""
+    return {
+        "delta-big": Pattern(1.0),
+        "delta-small": Pattern(0.25),
+        "delta-R": Pattern(0.5, some),
+        "delta-RS": Pattern(0.5, more),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Views of a benchmark, at scale 1.
+
+    Attributes:
+        folder: texts of relations that the plan reader gave; see `slacktide.algebra.textual`.
+        queries: names of the views.
+        rows: of each table.
+        distinct: how many different values a column has.
+        keys: of the tables that change; all others are constant.
+        patterns: by name.
+    """
+
+    folder: Path
+    queries: tuple[str, ...]
+    rows: Mapping[str, int]
+    distinct: Mapping[str, int]
+    keys: Mapping[str, tuple[str, ...]]
+    patterns: Mapping[str, Pattern]
+
+    def view(self, query: str) -> Maintainability:
+        """What is said of a view, in normal form."""
+        return Maintainability(from_text((self.folder / f"{query}.plan").read_text()))
+
+    def relation(self, query: str) -> Rel:
+        """The relation of a view, in normal form."""
+        return self.view(query).root
+
+    def problem(self, query: str, instants: int, pattern: str = "delta-big") -> Problem:
+        """The planning problem of a view; tables from which the pattern takes nothing only grow."""
+        root = self.relation(query)
+        changing = tuple(name for name in sources(root) if name in self.keys)
+        return Problem(
+            root,
+            changing,
+            instants,
+            append_only=frozenset(changing) - self.patterns[pattern].retracting,
+            keys={name: self.keys[name] for name in changing},
+        )
+
+    def statistics(self, instants: int, pattern: str = "delta-big") -> Statistics:
+        """What is known at scale 1 under a pattern."""
+        return Statistics({name: self._facts(name, instants, pattern) for name in self.rows})
+
+    def _facts(self, name: str, instants: int, pattern: str) -> SourceFacts:
+        """What is known of a table: at the first instant it has the rows of scale 1."""
+        arriving = self.patterns[pattern]
+        inserted = self.rows[name] * arriving.share if name in self.keys else 0.0
+        deleted = inserted / 4 if name in arriving.retracting else 0.0
+        change = ChangeFacts(
+            Figure(inserted + deleted, "declared"), deleted=Figure(deleted, "declared")
+        )
+        later = instants - 1
+        return SourceFacts(
+            rows=Figure(self.rows[name] + later * (inserted - deleted), "declared"),
+            changes=(change,) * later,
+            columns={
+                column: ColumnFacts(Figure(float(distinct), "declared"))
+                for column, distinct in self.distinct.items()
+            },
+        )
