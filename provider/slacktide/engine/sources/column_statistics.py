@@ -49,7 +49,7 @@ def statistics_of(file: Any, source: Any, names: Collection[str]) -> dict[str, C
     if not _is_plain(metadata, source):
         return {}
     leaves = {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
-    step = 1 + (metadata.num_row_groups - 1) // MOST_GROUPS
+    step = max(1, -(-metadata.num_row_groups // MOST_GROUPS))
     groups = [metadata.row_group(i) for i in range(0, metadata.num_row_groups, step)]
     groups = [group for group in groups if group.num_rows]
     found: dict[str, ColumnStatistics] = {}
@@ -131,10 +131,9 @@ def merged(one: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics:
 
 def _bounds(one: ColumnStatistics, other: ColumnStatistics) -> tuple[float | None, float | None]:
     """The range of both; where one has values and no bound, nobody knows that of both."""
-    if one.nulls == one.rows:
-        return other.low, other.high
-    if other.nulls == other.rows:
-        return one.low, one.high
+    valued = [each for each in (one, other) if each.nulls != each.rows]
+    if len(valued) < 2:
+        return (valued[0].low, valued[0].high) if valued else (None, None)
     low = None if one.low is None or other.low is None else min(one.low, other.low)
     high = None if one.high is None or other.high is None else max(one.high, other.high)
     return low, high

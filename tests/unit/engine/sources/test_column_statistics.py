@@ -135,6 +135,23 @@ def test_nested_columns_and_a_file_without_rows_tell_nothing() -> None:
     assert told({"x": pa.array([], pa.int64())}) == {}
 
 
+def test_a_file_without_row_groups_tells_nothing() -> None:
+    """Spark writes one where a batch has no rows."""
+    source = BytesIO()
+    with pq.ParquetWriter(source, pa.schema({"x": pa.int64()})):
+        pass
+    file = pq.ParquetFile(source)
+    assert file.num_row_groups == 0
+    assert statistics_of(file, source, ["x"]) == {}
+
+
+def test_what_has_no_values_says_nothing_of_the_range() -> None:
+    none, some = ColumnStatistics(2, 2, 5.0, 9.0, 0.0), ColumnStatistics(3, 1, 1.0, 2.0, 2.0)
+    for both in (merged(none, some), merged(some, none)):
+        assert (both.low, both.high) == (1.0, 2.0)
+    assert merged(none, none).low is None
+
+
 def test_the_first_columns_alone_are_looked_at() -> None:
     found = told({f"c{number:03}": [1] for number in range(MOST_COLUMNS + 5)})
     assert len(found) == MOST_COLUMNS
