@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from slacktide.engine.compacting import Compacted, compacted_requirements, compacted_updates
+from slacktide.engine.forgetting import forget_states
 from slacktide.engine.plan import Plan
 from slacktide.engine.work import Work
+from slacktide.optimizer.api import state_sources
 from slacktide.spark.task import Outcome
 from slacktide.store import requirement as q
 from slacktide.store import update as u
@@ -43,6 +45,7 @@ def requirements(
             needed.append(q.ViewIs(work.name, work.record.token))
     written = {c for w in works if w.outcome is not None for c in w.outcome.chains}
     written |= {f"sources/{name}" for name in mirrors}
+    written |= {dropped.id for dropped in _forgotten(world, works)}
     for chain in sorted(written):
         stored = world.chains.get(chain)
         needed.append(q.ChainIs(chain, None if stored is None else stored.token))
@@ -73,11 +76,27 @@ def updates(
             if is_base or chain not in chains
         )
         written.extend(_answer_updates(world, work, work.outcome, run))
-        written.append(u.AdvanceView(work.name, dict(work.plan.end), run))
+        states = _restated(work)
+        written.append(u.AdvanceView(work.name, dict(work.plan.end), run, states))
     return [
         *written,
+        *_forgotten(world, works),
         *(_state_update(world, i, s, is_base, run, written) for i, (s, is_base) in chains.items()),
     ]
+
+
+def _restated(work: Work) -> tuple[str, ...] | None:
+    """The states that a view keeps after a run; None where they are those from before."""
+    known = work.draft if work.record is None else work.record
+    after = tuple(state_sources(work.view, work.plan.remembers))
+    return None if known is None or {*known.states} == {*after} else after
+
+
+def _forgotten(world: World, works: Sequence[Work]) -> list[u.DropChain]:
+    """The states that a run leaves to nobody."""
+    done = [work for work in works if work.outcome is not None]
+    stated = {work.name: states for work in done if (states := _restated(work)) is not None}
+    return forget_states(world, stated)
 
 
 def _answer_updates(world: World, work: Work, outcome: Outcome, run: int) -> list[u.Update]:

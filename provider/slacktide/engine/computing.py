@@ -74,7 +74,7 @@ def _task(world: World, work: Work, program: Program) -> Task:
         program,
         work.plan.start,
         work.plan.end,
-        state_sources(work.view),
+        state_sources(work.view, work.plan.remembers),
         work.query,
         former_answer(world, work.name, work.view),
     )

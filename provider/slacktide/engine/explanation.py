@@ -71,6 +71,7 @@ def explain_view(world: World, name: str) -> Explanation:
     found = explain_read(name, ReadView.from_dict(world.views[name].definition))
     coming = plan_next(world, name)
     lines = ["", f"next run: {coming.method}", *_sentences(coming.reasons), *_prices(coming)]
+    lines += _remembering(coming)
     return replace(found, text="\n".join([found.text.rstrip("\n"), *lines]))
 
 
@@ -81,6 +82,7 @@ def explain_plan(plan: Plan) -> Explanation:
     for view in plan.views:
         reasons += [str(reason) for reason in view.reasons]
         lines += ["", f"view {view.view}: {view.method}", *_sentences(view.reasons), *_prices(view)]
+        lines += _remembering(view)
         if view.program is not None:
             lines.append(program_text(view.program))
     for one in plan.compactions:
@@ -99,6 +101,17 @@ def _prices(plan: ViewPlan) -> list[str]:
         for one in plan.predicted.get("alternatives", ())
     ]
     return [f"  expected CPU: {', '.join(told)}"] if told else []
+
+
+def _remembering(plan: ViewPlan) -> list[str]:
+    """Which join a run starts or stops to remember, and why."""
+    told = plan.predicted.get("remembering")
+    if not told:
+        return []
+    how = "starts" if told["starts"] else "stops"
+    cost = f", for {told['cost']:.2f} s now" if told["starts"] else ""
+    rows = " and ".join(told["rows_of"])
+    return [f"  {how} to remember what joins {rows}: {told['saving']:.2f} s less a run{cost}"]
 
 
 def _sentences(reasons: Sequence[Reason]) -> list[str]:

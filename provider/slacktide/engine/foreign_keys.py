@@ -167,7 +167,7 @@ def due(
 def upkeep_in(view: ViewRecord, known: frozenset[ForeignKey]) -> Upkeep:
     """What any run of a view goes by, where some foreign keys hold."""
     policy = view.settings.get("policy", "auto")
-    return upkeep_of(ReadView.from_dict(view.definition), policy, known)
+    return upkeep_of(ReadView.from_dict(view.definition), policy, known, view.states)
 
 
 def _used(view: ViewRecord, known: frozenset[ForeignKey]) -> frozenset[ForeignKey]:

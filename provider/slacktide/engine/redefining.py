@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from slacktide.algebra.tree import canonical
 from slacktide.algebra.view import ReadView
 from slacktide.engine.definitions import ViewDraft, draft_view, names
+from slacktide.engine.forgetting import forget_states
 from slacktide.errors import QueryError, SetupError, UserError
 from slacktide.optimizer.normal import normal
 from slacktide.store import requirement as q
@@ -60,6 +61,7 @@ def replaced_view(
         )
     old = world.views[name]
     same = means_the_same(old, draft, is_below_same=True)
+    draft = replace(draft, keeps=old.states) if same else draft
     drafts = [draft] if same else [draft, *_again(spark, world, name, above, [draft])]
     return _redefinition(world, name, drafts, {name} if same else set())
 
@@ -205,16 +207,3 @@ def _redefinition(
         ]
     replaced = tuple(draft.name for draft in drafts if draft.name not in same)
     return Redefinition(updates, requirements, replaced)
-
-
-def forget_states(world: World, stated: Mapping[str, Sequence[str]]) -> list[u.Update]:
-    """Drop the states of views that no view keeps from now on.
-
-    Args:
-        world: the log as it is.
-        stated: by view, the states that it keeps from now on; none for one that is dropped.
-    """
-    kept = {state for states in stated.values() for state in states}
-    kept |= {s for view in world.views.values() if view.name not in stated for s in view.states}
-    before = dict.fromkeys(state for name in stated for state in world.views[name].states)
-    return [u.DropChain(s) for s in before if s in world.chains and s not in kept]

@@ -5,7 +5,7 @@ A pure function of what it is given; it opens no store, reads no clock and needs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,18 +13,12 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs import Evidence, Vector, Way, program_work
-from slacktide.optimizer.derivation import (
-    Maintenance,
-    batch,
-    evaluate,
-    maintain,
-    rebuild,
-    resume,
-    scopes,
-)
+from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild, resume, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
+from slacktide.optimizer.keeping import Question, Remembering, chains_of, digest_of, remembered
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
+from slacktide.optimizer.states import bag_chain
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.weighing import LARGEST_SHARE, Case, Ways, Weighed, weigh
 from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
@@ -49,6 +43,7 @@ class Situation:
         broken: a foreign key that the answer went by and that was found not to hold, or an empty text.
         statistics: what is known of sources and of what is stored.
         evidence: the view's past runs.
+        keeps: the states that the view keeps, by chain id.
         is_shared: whether other views keep a state of this one.
     """
 
@@ -65,6 +60,7 @@ class Situation:
     broken: str = ""
     statistics: Statistics = field(default_factory=Statistics)
     evidence: Evidence = field(default_factory=Evidence)
+    keeps: frozenset[str] = frozenset()
     is_shared: bool = False
 
 
@@ -81,10 +77,17 @@ def _analysis(view: ReadView) -> Maintainability | None:
     return Maintainability(view.relation, view.conf)
 
 
-def state_sources(view: ReadView) -> dict[str, tuple[str, ...]]:
-    """The states that a maintained view keeps, and the sources that each is made of."""
+def state_sources(view: ReadView, keeps: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
+    """The states that a maintained view keeps, and the sources that each is made of.
+
+    Args:
+        view: as read.
+        keeps: ids of chains, among them those of joins that it remembers besides.
+    """
     analysis = _analysis(view)
-    return {} if analysis is None or analysis.verdict() else scopes(analysis)
+    if analysis is None or analysis.verdict():
+        return {}
+    return {**scopes(analysis), **chains_of(analysis, remembered(analysis, keeps))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +103,19 @@ class Upkeep:
     foreign_keys: frozenset[ForeignKey] = frozenset()
 
 
-def upkeep_of(view: ReadView, policy: str, known: frozenset[ForeignKey] = frozenset()) -> Upkeep:
-    """Say what any run of a view goes by, where some foreign keys hold."""
+def upkeep_of(
+    view: ReadView,
+    policy: str,
+    known: frozenset[ForeignKey] = frozenset(),
+    keeps: Collection[str] = (),
+) -> Upkeep:
+    """Say what any run of a view goes by, where some foreign keys hold and it keeps some states."""
     analysis = _analysis(view)
     if analysis is None or policy == "full" or analysis.verdict():
         return Upkeep(frozenset(view.sources))
-    made = maintain("", analysis, frozenset(view.sources), known)
+    made = maintain(
+        "", analysis, frozenset(view.sources), known, remembered=remembered(analysis, keeps)
+    )
     read = frozenset(read.source for read in of_type(made.program, ReadSnapshot))
     return Upkeep(read, made.foreign_keys)
 
@@ -145,6 +155,7 @@ def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
         situation.token,
         chosen.foreign_keys,
         chosen.predicted,
+        chosen.remembers,
     )
 
 
@@ -157,6 +168,7 @@ class _Chosen:
     program: Program | None
     foreign_keys: tuple[str, ...] = ()
     predicted: Mapping[str, Any] = field(default_factory=dict)
+    remembers: tuple[str, ...] = ()
 
 
 def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None:
@@ -208,8 +220,15 @@ def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
     if program == plan.program:
         return None
     reasons = (*plan.reasons, Reason("CHANGE_FAILS", failure))
+    begun = {save.chain for save in of_type(plan.program or program, Save) if save.is_base}
     return replace(
-        plan, method="full", reasons=reasons, program=program, foreign_keys=(), predicted={}
+        plan,
+        method="full",
+        reasons=reasons,
+        program=program,
+        foreign_keys=(),
+        predicted={},
+        remembers=tuple(chain for chain in plan.remembers if chain not in begun),
     )
 
 
@@ -230,18 +249,21 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
     if situation.rebuilds:
         reason = Reason("STATE_MISSING", situation.rebuilds)
         return _built(name, view, analysis, situation, (reason,))
-    maintained = maintain(name, analysis, changed, situation.foreign_keys)
-    return _weighed(name, view, analysis, situation, maintained)
+    question = Question(
+        name, analysis, changed, situation.foreign_keys, situation.statistics, situation.evidence
+    )
+    return _weighed(name, view, situation, question)
 
 
-def _weighed(
-    name: str,
-    view: ReadView,
-    analysis: Maintainability,
-    situation: Situation,
-    maintained: Maintenance,
-) -> _Chosen:
+def _weighed(name: str, view: ReadView, situation: Situation, question: Question) -> _Chosen:
     """Choose between what extends the answer, what builds it with its states, and the text."""
+    analysis = question.analysis
+    held = frozenset(
+        rel
+        for rel in remembered(analysis, situation.keeps)
+        if not _missing(bag_chain(rel, analysis.conf), situation.start, situation.states)
+    )
+    maintained = question.maintained(held)
     programs = {
         "incremental": maintained.program,
         "rebuild": _anew(name, view, analysis),
@@ -263,10 +285,29 @@ def _weighed(
         found = weigh(case)
     program, predicted = programs[found.way], found.to_dict()
     if found.way == "incremental":
-        foreign_keys = tuple(sorted(map(str, maintained.foreign_keys)))
-        return _Chosen("incremental", (), program, foreign_keys, predicted)
+        return _extended(view, situation, question, Remembering(maintained, held), case)
     reasons = () if found.reason is None else (found.reason,)
-    return _Chosen("full", reasons, program, predicted=predicted)
+    remembers = chains_of(analysis, held) if found.way == "text" else ()
+    return _Chosen("full", reasons, program, predicted=predicted, remembers=tuple(remembers))
+
+
+def _extended(
+    view: ReadView, situation: Situation, question: Question, now: Remembering, case: Case
+) -> _Chosen:
+    """Extend the answer, and remember from then on what is worth it."""
+    new = question.reconsidered(now)
+    if new is not now:
+        ways = replace(case.ways, incremental=_work(new.maintenance.program, view, situation))
+        case = replace(case, ways=ways)
+    found = case.predictions().taken("incremental").to_dict()
+    return _Chosen(
+        "incremental",
+        (),
+        new.maintenance.program,
+        tuple(sorted(map(str, new.maintenance.foreign_keys))),
+        {**found, "remembering": new.change.to_dict()} if new.change else found,
+        tuple(sorted(chains_of(question.analysis, new.rels))),
+    )
 
 
 def _by_text(
@@ -301,7 +342,7 @@ def _predicted(
 
 def _work(program: Program, view: ReadView, situation: Situation) -> tuple[str, Vector]:
     """The digest and the work of a program."""
-    return program.digest.hex()[:16], program_work(program, situation.statistics, view.relation)
+    return digest_of(program), program_work(program, situation.statistics, view.relation)
 
 
 def _passed_snapshot(program: Program, situation: Situation) -> str:
@@ -345,13 +386,13 @@ def missing_state(program: Program, start: Versions, states: Mapping[str, Versio
     needed = {read.chain for read in of_type(program, ReadState)}
     needed |= {read.chain for read in of_type(program, ReadBag)}
     needed |= {save.chain for save in of_type(program, Save) if not save.is_base}
-    for chain in sorted(filter(_is_state, needed)):
-        versions = states.get(chain)
-        if versions is None or any(
-            version != start.get(source) for source, version in versions.items()
-        ):
-            return chain
-    return ""
+    return next((c for c in sorted(filter(_is_state, needed)) if _missing(c, start, states)), "")
+
+
+def _missing(chain: str, start: Versions, states: Mapping[str, Versions]) -> bool:
+    """Whether a state is not there as of the start of a run."""
+    versions = states.get(chain)
+    return versions is None or any(start.get(name) != at for name, at in versions.items())
 
 
 def _is_state(chain: str) -> bool:

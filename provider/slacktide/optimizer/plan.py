@@ -35,6 +35,8 @@ class ViewPlan:
         foreign_keys: those that the program goes by, each as text.
         predicted: what the program is expected to cost, and what the alternatives are; see
             `slacktide.optimizer.weighing.Weighed`. Empty where the planner cannot tell.
+        remembers: the chains of joins that the view remembers once the run is done; see
+            `slacktide.optimizer.keeping`.
     """
 
     view: str
@@ -46,6 +48,7 @@ class ViewPlan:
     token: int
     foreign_keys: tuple[str, ...] = ()
     predicted: Mapping[str, Any] = field(default_factory=dict)
+    remembers: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -59,6 +62,7 @@ class ViewPlan:
             "token": self.token,
             **({"foreign_keys": list(self.foreign_keys)} if self.foreign_keys else {}),
             "predicted": dict(self.predicted),
+            **({"remembers": list(self.remembers)} if self.remembers else {}),
         }
 
     @classmethod
@@ -79,4 +83,5 @@ class ViewPlan:
             token=document["token"],
             foreign_keys=tuple(document.get("foreign_keys", ())),
             predicted=document.get("predicted", {}),
+            remembers=tuple(document.get("remembers", ())),
         )

@@ -243,11 +243,17 @@ class DropChain:
 
 @dataclass(frozen=True, slots=True)
 class AdvanceView:
-    """Say how far the answer of a view has come, and by which run."""
+    """Say how far the answer of a view has come, and by which run.
+
+    Attributes:
+        view, versions, run: just that.
+        states: the ids of the chains that the view keeps from then on; None where these stay.
+    """
 
     view: str
     versions: Mapping[str, int]
     run: int
+    states: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,9 @@ Basis = Literal["observed", "modelled", "doubted"]
 AFTER_CHANGES: Final = 3.5
 """What a full run after changes takes over the first one: the median of 11 TPC-H views (ADR 0009)."""
 
+USUAL: Final = 8
+"""Newest incremental runs that say what is usual."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
@@ -112,6 +115,22 @@ class Evidence:
     def newest(self, program: str) -> PastRun | None:
         """The newest run of a program."""
         return next((past for past in reversed(self.runs) if past.program == program), None)
+
+    def times(self, program: str) -> int:
+        """How often a program has run."""
+        return sum(past.program == program for past in self.runs)
+
+    def is_usual(self, program: str) -> bool:
+        """Whether most of the newest incremental runs were of a program."""
+        newest = [past.program for past in self.runs if past.way == "incremental"][-USUAL:]
+        return 2 * newest.count(program) > len(newest)
+
+    def error(self, program: str) -> float:
+        """What the newest run of a program took in tasks over what was expected of it; 1 without one."""
+        past = self.newest(program)
+        if past is None:
+            return 1.0
+        return _ratio(past.in_tasks, self.coefficients.in_tasks(past.expected))
 
     def without(self, run: int) -> Evidence:
         """The same without one run."""

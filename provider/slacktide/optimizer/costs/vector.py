@@ -42,6 +42,10 @@ class Vector:
         """Add the work of something else."""
         return Vector(*(getattr(self, name) + getattr(other, name) for name in KINDS))
 
+    def minus(self, other: Vector) -> Vector:
+        """How much more work this is than something else; less than none where it is less."""
+        return Vector(*(getattr(self, name) - getattr(other, name) for name in KINDS))
+
     def times(self, factor: float, *, fixed: float | None = None) -> Vector:
         """The same work so many times; `fixed` says how often what does not follow the data."""
         factors = dict.fromkeys(KINDS, factor)

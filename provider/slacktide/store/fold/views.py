@@ -124,6 +124,7 @@ def _advance(draft: Draft, number: int, update: u.AdvanceView) -> None:
         former_versions={},
         run=update.run,
         since=update.run if view.since is None and view.run is None else view.since,
+        states=view.states if update.states is None else update.states,
         token=number,
         doubted="",
     )
