@@ -5,8 +5,8 @@ At full length, resumable by round:
     python -m tests.campaigns.random_views --views 1500 --batches 10 --seed 1 \
         --out tests/campaigns/random_views.json
 
-A round is 25 views in one workspace over one stream; every tenth goes on with the metamorphic moves. What
-is wrong is shrunk and written to `tests/spark/random_views/found`, one case for each kind of failure.
+A round is 25 views in one workspace over one stream; every tenth goes on with the metamorphic moves, and in every
+fourth views remember all joins that they may (`keeping`), whatever that costs. What is wrong is shrunk and written to `tests/spark/random_views/found`, one case for each kind of failure.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.harness.eager import eagerly
 from tests.harness.quick import QUICK
 from tests.harness.random_sql.nodes import sql
 from tests.harness.random_sql.rounds import play
@@ -29,6 +30,7 @@ from tests.harness.random_sql.shrinking import Case, shrinker
 FOUND = Path(__file__).parents[1] / "spark" / "random_views" / "found"
 ROUND = 25
 MOVES_EVERY = 10
+EAGER_EVERY = 4
 
 
 def main() -> int:
@@ -43,20 +45,21 @@ def main() -> int:
     for number, seeds in _rounds(arguments):
         if any(done["number"] == number for done in found["rounds"]):
             continue
-        played, failures = play(
-            spark,
-            number,
-            seeds,
-            batches=arguments.batches,
-            moves=number % MOVES_EVERY == MOVES_EVERY - 1,
-        )
-        found["rounds"].append(played.to_dict())
-        for failure in failures:
-            told = signature(failure.wrong)
-            sys.stdout.write(f"{failure.origin}: {failure.wrong[:200]}\n")
-            if told not in shrunk and len(shrunk) < arguments.shrink:
-                write_found(shrinker(spark).shrink(failure))
-            shrunk.add(told)
+        with eagerly(really=number % EAGER_EVERY == EAGER_EVERY - 1):
+            played, failures = play(
+                spark,
+                number,
+                seeds,
+                batches=arguments.batches,
+                moves=number % MOVES_EVERY == MOVES_EVERY - 1,
+            )
+            found["rounds"].append(played.to_dict())
+            for failure in failures:
+                told = signature(failure.wrong)
+                sys.stdout.write(f"{failure.origin}: {failure.wrong[:200]}\n")
+                if told not in shrunk and len(shrunk) < arguments.shrink:
+                    write_found(shrinker(spark).shrink(failure))
+                shrunk.add(told)
         found["summary"] = summary(found)
         arguments.out.write_text(as_text(found))
     sys.stdout.write(json.dumps(found.get("summary", {}), indent=1) + "\n")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slacktide import Workspace
-from slacktide.optimizer import keeping
 from slacktide.workloads import tpch
+from tests.harness.eager import eagerly
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,10 +24,7 @@ VIEWS = ("q5", "q9", "q17", "q21")
 @pytest.fixture
 def eager() -> Iterator[None]:
     """Let joins be remembered whenever one may be."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keeping, "MOST_ROWS", float("inf"))
-        patch.setattr(keeping, "is_due", lambda _times: True)
-        patch.setattr(keeping, "is_earned", lambda _saving, cost, _times, _price: cost != 0.0)
+    with eagerly():
         yield
 
 
