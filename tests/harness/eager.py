@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from slacktide.optimizer import keeping
+from slacktide.optimizer import remembered_joins
 
 
 @contextmanager
@@ -15,7 +15,7 @@ def eagerly(*, really: bool = True) -> Iterator[None]:
     """Let joins be remembered from the second run on; not where that is not asked for."""
     with pytest.MonkeyPatch.context() as patch:
         if really:
-            patch.setattr(keeping, "MOST_ROWS", float("inf"))
-            patch.setattr(keeping, "is_due", lambda _times: True)
-            patch.setattr(keeping, "is_earned", lambda _saving, cost, *_: cost != 0.0)
+            patch.setattr(remembered_joins, "MOST_ROWS", float("inf"))
+            patch.setattr(remembered_joins, "is_asked", lambda *_: True)
+            patch.setattr(remembered_joins, "pays", lambda *_: True)
         yield

@@ -10,9 +10,9 @@ from obstore.store import MemoryStore
 
 from slacktide import store as s
 from slacktide.algebra.view import ReadView
+from slacktide.engine.forgetting import forget_states
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.workspace import Workspace
-from slacktide.optimizer.api import state_sources
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program import operator as o
 from tests.harness.objects import TickingClock
@@ -42,7 +42,6 @@ class Priced:
             s.Store.create(address, settings={}, clock=clock, objects=objects), clock
         )
         self._files = 0
-        self._read = view
         for name, count in rows.items():
             folder = root / name
             folder.mkdir()
@@ -81,7 +80,8 @@ class Priced:
         report = Report(run, plan.plan_id, plan.versions, "", "", {VIEW: told}).to_dict()
         self.commit(
             *self._written(view, run),
-            s.AdvanceView(VIEW, view.end, run, tuple(state_sources(self._read, view.remembers))),
+            s.AdvanceView(VIEW, view.end, run, view.remembers),
+            *forget_states(self.world(), {VIEW: view.remembers}),
             s.RecordRun(run, plan.plan_id, report),
         )
         return dict(report["views"][VIEW])

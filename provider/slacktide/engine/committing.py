@@ -9,7 +9,6 @@ from slacktide.engine.compacting import Compacted, compacted_requirements, compa
 from slacktide.engine.forgetting import forget_states
 from slacktide.engine.plan import Plan
 from slacktide.engine.work import Work
-from slacktide.optimizer.api import state_sources
 from slacktide.spark.task import Outcome
 from slacktide.store import requirement as q
 from slacktide.store import update as u
@@ -76,8 +75,8 @@ def updates(
             if is_base or chain not in chains
         )
         written.extend(_answer_updates(world, work, work.outcome, run))
-        states = _restated(work)
-        written.append(u.AdvanceView(work.name, dict(work.plan.end), run, states))
+        advanced = u.AdvanceView(work.name, dict(work.plan.end), run, work.plan.remembers)
+        written.append(advanced)
     return [
         *written,
         *_forgotten(world, works),
@@ -85,17 +84,10 @@ def updates(
     ]
 
 
-def _restated(work: Work) -> tuple[str, ...] | None:
-    """The states that a view keeps after a run; None where they are those from before."""
-    known = work.draft if work.record is None else work.record
-    after = tuple(state_sources(work.view, work.plan.remembers))
-    return None if known is None or {*known.states} == {*after} else after
-
-
 def _forgotten(world: World, works: Sequence[Work]) -> list[u.DropChain]:
-    """The states that a run leaves to nobody."""
-    done = [work for work in works if work.outcome is not None]
-    stated = {work.name: states for work in done if (states := _restated(work)) is not None}
+    """What a run stops to remember, and no view keeps."""
+    done = [work for work in works if work.outcome is not None and work.record is not None]
+    stated = {w.name: (*w.record.states, *w.plan.remembers) for w in done if w.record is not None}
     return forget_states(world, stated)
 
 

@@ -43,7 +43,6 @@ class ViewDraft:
 
     Attributes:
         ground: what must still hold of what it reads when it comes into the log.
-        keeps: the states of the view in whose place it comes with the same meaning.
     """
 
     name: str
@@ -51,7 +50,6 @@ class ViewDraft:
     settings: Mapping[str, Any]
     view: ReadView
     ground: tuple[q.Requirement, ...] = ()
-    keeps: tuple[str, ...] = ()
 
     @property
     def policy(self) -> str:
@@ -73,7 +71,7 @@ class ViewDraft:
     @property
     def states(self) -> tuple[str, ...]:
         """The states that it keeps."""
-        return tuple(state_sources(self.view, self.keeps))
+        return tuple(state_sources(self.view))
 
     def _fields(self) -> dict[str, Any]:
         return {

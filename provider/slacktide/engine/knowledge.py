@@ -228,6 +228,7 @@ def _past(run: int, told: Any) -> PastRun | None:
             prices={one["way"]: float(one["price"]) for one in predicted.get("alternatives", ())},
             rows=told.get("rows"),
             is_first="FIRST_RUN" in told.get("reasons", ()),
+            switches="remembering" in predicted,
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

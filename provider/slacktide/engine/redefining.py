@@ -61,7 +61,6 @@ def replaced_view(
         )
     old = world.views[name]
     same = means_the_same(old, draft, is_below_same=True)
-    draft = replace(draft, keeps=old.states) if same else draft
     drafts = [draft] if same else [draft, *_again(spark, world, name, above, [draft])]
     return _redefinition(world, name, drafts, {name} if same else set())
 
@@ -187,7 +186,8 @@ def _redefinition(
     updates: list[u.Update] = [
         draft.restatement() if draft.name in same else draft.replacement() for draft in drafts
     ]
-    updates += forget_states(world, {draft.name: draft.states for draft in drafts})
+    kept = {one.name: world.views[one.name].remembers if one.name in same else () for one in drafts}
+    updates += forget_states(world, {one.name: (*one.states, *kept[one.name]) for one in drafts})
     readers = world.readers(name)
     requirements: list[q.Requirement] = [q.ReadersAre(name, readers)]
     redefined = {draft.name for draft in drafts}

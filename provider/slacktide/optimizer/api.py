@@ -12,13 +12,18 @@ from typing import Any
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.costs import Evidence, Vector, Way, program_work
+from slacktide.optimizer.costs import Evidence, Vector, Way, program_key, program_work
 from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild, resume, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
-from slacktide.optimizer.keeping import Question, Remembering, chains_of, digest_of, remembered
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
-from slacktide.optimizer.states import bag_chain
+from slacktide.optimizer.remembered_joins import (
+    Question,
+    Remembering,
+    is_there,
+    joins_of,
+    sources_of,
+)
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.weighing import LARGEST_SHARE, Case, Ways, Weighed, weigh
 from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
@@ -43,7 +48,7 @@ class Situation:
         broken: a foreign key that the answer went by and that was found not to hold, or an empty text.
         statistics: what is known of sources and of what is stored.
         evidence: the view's past runs.
-        keeps: the states that the view keeps, by chain id.
+        remembers: the chains of joins that the view remembers besides what its operators need.
         is_shared: whether other views keep a state of this one.
     """
 
@@ -60,7 +65,7 @@ class Situation:
     broken: str = ""
     statistics: Statistics = field(default_factory=Statistics)
     evidence: Evidence = field(default_factory=Evidence)
-    keeps: frozenset[str] = frozenset()
+    remembers: tuple[str, ...] = ()
     is_shared: bool = False
 
 
@@ -77,17 +82,17 @@ def _analysis(view: ReadView) -> Maintainability | None:
     return Maintainability(view.relation, view.conf)
 
 
-def state_sources(view: ReadView, keeps: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
+def state_sources(view: ReadView, remembers: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
     """The states that a maintained view keeps, and the sources that each is made of.
 
     Args:
         view: as read.
-        keeps: ids of chains, among them those of joins that it remembers besides.
+        remembers: the chains of joins that it remembers besides what its operators need.
     """
     analysis = _analysis(view)
     if analysis is None or analysis.verdict():
         return {}
-    return {**scopes(analysis), **chains_of(analysis, remembered(analysis, keeps))}
+    return {**scopes(analysis), **sources_of(analysis, remembers)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +112,14 @@ def upkeep_of(
     view: ReadView,
     policy: str,
     known: frozenset[ForeignKey] = frozenset(),
-    keeps: Collection[str] = (),
+    remembers: Collection[str] = (),
 ) -> Upkeep:
-    """Say what any run of a view goes by, where some foreign keys hold and it keeps some states."""
+    """Say what any run of a view goes by, where some foreign keys hold and it remembers some joins."""
     analysis = _analysis(view)
     if analysis is None or policy == "full" or analysis.verdict():
         return Upkeep(frozenset(view.sources))
-    made = maintain(
-        "", analysis, frozenset(view.sources), known, remembered=remembered(analysis, keeps)
-    )
+    remembered = joins_of(analysis, remembers)
+    made = maintain("", analysis, frozenset(view.sources), known, remembered=remembered)
     read = frozenset(read.source for read in of_type(made.program, ReadSnapshot))
     return Upkeep(read, made.foreign_keys)
 
@@ -250,23 +254,25 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
         reason = Reason("STATE_MISSING", situation.rebuilds)
         return _built(name, view, analysis, situation, (reason,))
     question = Question(
-        name, analysis, changed, situation.foreign_keys, situation.statistics, situation.evidence
+        name,
+        analysis,
+        changed,
+        situation.foreign_keys,
+        situation.statistics,
+        situation.evidence,
+        situation.start,
+        situation.states,
     )
     return _weighed(name, view, situation, question)
 
 
 def _weighed(name: str, view: ReadView, situation: Situation, question: Question) -> _Chosen:
     """Choose between what extends the answer, what builds it with its states, and the text."""
-    analysis = question.analysis
-    held = frozenset(
-        rel
-        for rel in remembered(analysis, situation.keeps)
-        if not _missing(bag_chain(rel, analysis.conf), situation.start, situation.states)
-    )
-    maintained = question.maintained(held)
+    now = question.present(situation.remembers)
+    maintained = now.maintenance
     programs = {
         "incremental": maintained.program,
-        "rebuild": _anew(name, view, analysis),
+        "rebuild": _anew(name, view, question.analysis),
         "text": _from_snapshots(name, view),
     }
     missing = missing_state(maintained.program, situation.start, situation.states)
@@ -285,10 +291,10 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
         found = weigh(case)
     program, predicted = programs[found.way], found.to_dict()
     if found.way == "incremental":
-        return _extended(view, situation, question, Remembering(maintained, held), case)
+        return _extended(view, situation, question, now, case)
     reasons = () if found.reason is None else (found.reason,)
-    remembers = chains_of(analysis, held) if found.way == "text" else ()
-    return _Chosen("full", reasons, program, predicted=predicted, remembers=tuple(remembers))
+    remembers = now.chains if found.way == "text" else ()
+    return _Chosen("full", reasons, program, predicted=predicted, remembers=remembers)
 
 
 def _extended(
@@ -305,8 +311,8 @@ def _extended(
         (),
         new.maintenance.program,
         tuple(sorted(map(str, new.maintenance.foreign_keys))),
-        {**found, "remembering": new.change.to_dict()} if new.change else found,
-        tuple(sorted(chains_of(question.analysis, new.rels))),
+        {**found, "remembering": new.switch.to_dict()} if new.switch else found,
+        new.chains,
     )
 
 
@@ -342,7 +348,7 @@ def _predicted(
 
 def _work(program: Program, view: ReadView, situation: Situation) -> tuple[str, Vector]:
     """The digest and the work of a program."""
-    return digest_of(program), program_work(program, situation.statistics, view.relation)
+    return program_key(program), program_work(program, situation.statistics, view.relation)
 
 
 def _passed_snapshot(program: Program, situation: Situation) -> str:
@@ -386,13 +392,8 @@ def missing_state(program: Program, start: Versions, states: Mapping[str, Versio
     needed = {read.chain for read in of_type(program, ReadState)}
     needed |= {read.chain for read in of_type(program, ReadBag)}
     needed |= {save.chain for save in of_type(program, Save) if not save.is_base}
-    return next((c for c in sorted(filter(_is_state, needed)) if _missing(c, start, states)), "")
-
-
-def _missing(chain: str, start: Versions, states: Mapping[str, Versions]) -> bool:
-    """Whether a state is not there as of the start of a run."""
-    versions = states.get(chain)
-    return versions is None or any(start.get(name) != at for name, at in versions.items())
+    chains = sorted(filter(_is_state, needed))
+    return next((chain for chain in chains if not is_there(chain, start, states)), "")
 
 
 def _is_state(chain: str) -> bool:

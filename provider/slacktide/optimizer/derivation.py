@@ -43,7 +43,7 @@ class Derivation:
         rebuilds: make the answer, and states, anew instead of extending them.
         kept: states that are extended nevertheless.
         foreign_keys: those that hold at the start and at the end of the run.
-        remembered: joins that are stored besides what operators need; see `keeping`.
+        remembered: joins that are stored besides what operators need; see `remembered_joins`.
 
     Attributes:
         scopes: the sources that each state which the program writes is made of.
@@ -120,11 +120,11 @@ class Derivation:
         """A column that no other has the id of, and which may be NULL."""
         return Column(next(self._ids), name, data_type, nullable=True)
 
-    def save(self, rel: r.Rel, chain: str, child: Operator) -> None:
-        """Have this run write to a state, once: a segment, or a base when it builds anew."""
+    def save(self, rel: r.Rel, chain: str, child: Operator, *, begins: bool = False) -> None:
+        """Have this run write to a state, once: a segment, or a base when it builds anew or begins one."""
         if chain not in self._saves:
             leading = tuple(column.id for column in child.columns[:1])
-            is_base = self.builds(chain)
+            is_base = begins or self.builds(chain)
             self._saves[chain] = (o.Save(chain, child, is_base, leading if is_base else ()),)
             self.scopes[chain] = sources(rel)
 
@@ -207,14 +207,14 @@ class Derivation:
         """A relation at the start or the end of this run, at least the rows that are asked for."""
         key = (rel, moment, near)
         if rel in self._remembered:
-            return self._recalled(rel, moment)
+            return self._remembered_at(rel, moment)
         if key not in self._moments:
             ways = (way for way in _BY_NODE.get(type(rel), ()) if way.at and way.where(rel, self))
             at = next((way.at for way in ways), None)
             self._moments[key] = at(rel, moment, self, near) if at else o.Evaluate(rel, ())
         return self._moments[key]
 
-    def _recalled(self, rel: r.Rel, moment: Moment) -> Operator:
+    def _remembered_at(self, rel: r.Rel, moment: Moment) -> Operator:
         """A join that is stored besides what operators need."""
         stored = o.ReadBag(bag_chain(rel, self._analysis.conf), rel.columns)
         change = None if moment == "before" else self.delta(rel)
@@ -223,14 +223,11 @@ class Derivation:
     def begin(self, rel: r.Rel) -> None:
         """Have this run store a join that is not stored yet, as of its end."""
         chain = bag_chain(rel, self._analysis.conf)
-        rows = _consolidated(self.at(rel, "after"))
-        leading = tuple(column.id for column in rel.columns[:1])
-        self._saves[chain] = (o.Save(chain, rows, is_base=True, order=leading),)
-        self.scopes[chain] = sources(rel)
+        self.save(rel, chain, _consolidated(self.at(rel, "after")), begins=True)
 
     @property
     def read(self) -> frozenset[r.Rel]:
-        """The relations that rules asked for as of a moment."""
+        """The relations that rules asked for as of a moment, whole or near a change."""
         return frozenset(rel for rel, _, _ in self._moments)
 
     def steps(self, last: Step) -> tuple[Step, ...]:
@@ -292,6 +289,7 @@ def maintain(
     analysis: Maintainability,
     changed: frozenset[str],
     foreign_keys: frozenset[ForeignKey] = frozenset(),
+    *,
     remembered: frozenset[r.Rel] = frozenset(),
     begun: frozenset[r.Rel] = frozenset(),
 ) -> Maintenance:

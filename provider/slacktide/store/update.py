@@ -246,14 +246,16 @@ class AdvanceView:
     """Say how far the answer of a view has come, and by which run.
 
     Attributes:
-        view, versions, run: just that.
-        states: the ids of the chains that the view keeps from then on; None where these stay.
+        view: its name.
+        versions: of each source that the answer is made of.
+        run: number of the run.
+        remembers: the chains of joins that the view keeps from then on besides what its operators need.
     """
 
     view: str
     versions: Mapping[str, int]
     run: int
-    states: tuple[str, ...] | None = None
+    remembers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from slacktide import store as s
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
 from slacktide.engine.explanation import explain_view
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.remembered_joins import LEAST_ROWS, is_asked, pays
 from slacktide.program import operator as o
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.priced import VIEW, Priced
@@ -52,7 +54,8 @@ def test_a_join_that_runs_read_tables_for_is_remembered(priced: Priced) -> None:
     assert not started[0], "a program that has not run says nothing"
     after = plans[started.index(True) + 1]
     assert not reads(after, "lineitem")
-    assert set(after.remembers) <= set(priced.world().views[VIEW].states)
+    assert after.remembers == priced.world().views[VIEW].remembers
+    assert "remembers the join of lineitem and part:" in explain_view(priced.world(), VIEW).text
     assert priced.world().chains[after.remembers[0]].segments
 
 
@@ -65,8 +68,47 @@ def test_what_has_turned_out_dearer_is_forgotten(priced: Priced) -> None:
     )
     assert reads(plans[stopped], "lineitem")
     assert not any(plan.remembers for plan in plans[stopped:]), "evidence speaks against it"
-    chain = plans[started].remembers[0]
-    assert chain not in priced.world().views[VIEW].states
+    assert not priced.world().views[VIEW].remembers
+
+
+def test_a_small_view_is_not_asked(tmp_path: Path) -> None:
+    root = TPCH.relation("q17")
+    read = ReadView(relation=root, outputs=root.columns, sources=sources(root))
+    priced = Priced(tmp_path, read, {name: TPCH.rows[name] // 100 for name in read.sources})
+    priced.run(lambda _: 12.0)
+    for _ in range(8):
+        assert not refreshed(priced, with_it=0.5, without=3.0).remembers
+
+
+def test_what_is_built_anew_counts_again(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
+    first = [begins(plan) for plan in plans].index(True)
+    lost = next(iter(priced.world().views[VIEW].remembers))
+    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != lost)
+    priced.commit(s.DropChain(needed))
+    assert refreshed(priced, with_it=0.5, without=3.0).method == "full"
+    assert not priced.world().views[VIEW].remembers
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
+    again = [begins(plan) for plan in plans].index(True)
+    assert 2 <= again <= first + 1
+
+
+@pytest.mark.parametrize(
+    ("times", "run", "asked"),
+    [(0, 1, False), (1, 1, False), (2, 1, True), (3, 3, False), (8, 9, True)]
+    + [(200, 201, False), (200, 224, True)],
+)
+def test_when_to_ask(times: int, run: int, asked: bool) -> None:  # noqa: FBT001
+    assert is_asked(times, run, LEAST_ROWS) == asked
+    assert not is_asked(times, run, LEAST_ROWS - 1)
+
+
+def test_what_pays() -> None:
+    assert pays(0.5, 1.0, 2, 3.0)
+    assert not pays(0.5, 1.1, 2, 3.0), "not earned yet"
+    assert not pays(0.2, 0.0, 9, 3.0), "less than a tenth of a run"
+    assert not pays(0.05, 0.0, 9, 0.1), "less than what a write costs"
 
 
 def test_explain_says_so(priced: Priced) -> None:
@@ -75,7 +117,7 @@ def test_explain_says_so(priced: Priced) -> None:
         priced.arrive("lineitem", 6_000)
         if begins(priced.ws.plan().views[0]):
             text = explain_view(priced.world(), VIEW).text
-            assert "starts to remember what joins lineitem and part:" in text
+            assert "starts to remember the join of lineitem and part:" in text
             return
         priced.run(lambda plan: 3.0)
     pytest.fail("nothing was remembered")
@@ -84,11 +126,9 @@ def test_explain_says_so(priced: Priced) -> None:
 def test_a_remembered_join_that_is_gone_costs_no_rebuild(priced: Priced) -> None:
     priced.run(lambda _: 12.0)
     plans: list[Any] = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
-    from slacktide import store as s
-
     priced.commit(s.DropChain(plans[-1].remembers[0]))
     priced.arrive("lineitem", 6_000)
     plan = priced.ws.plan().views[0]
     assert plan.method == "incremental"
     assert reads(plan, "lineitem")
-    assert begins(plan), "what it saves is known"
+    assert not plan.remembers

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import strategies as st
 
 from slacktide.algebra.textual import to_text
-from slacktide.optimizer import keeping
-from slacktide.optimizer.keeping import remembered
+from slacktide.optimizer import remembered_joins
 from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.remembered_joins import Question, Remembering, joins_of
 from slacktide.optimizer.states import bag_chain
 from slacktide.program.reference.bags import consolidate
 from slacktide.program.reference.relations import evaluate
@@ -20,7 +20,7 @@ from tests.harness.plans import cases
 pytestmark = pytest.mark.timeout(600)
 
 SHARDS = 4
-LEAST = 20
+LEAST = 3
 """Runs after which something was remembered, of all of a shard."""
 COUNTED: list[int] = []
 DECISIONS = ((("auto", 0.0),) * 8) + (("full", 0.0), ("auto", 0.5))
@@ -29,13 +29,18 @@ DECISIONS = ((("auto", 0.0),) * 8) + (("full", 0.0), ("auto", 0.5))
 def holds(maintained: Maintained) -> int:
     """Check what is remembered; how many joins that is."""
     analysis = Maintainability(maintained.relation, maintained.read.conf)
-    rels = remembered(analysis, maintained.remembers)
+    rels = joins_of(analysis, maintained.remembers)
     for rel in rels:
         chain = bag_chain(rel, analysis.conf)
         rows = as_bag(evaluate(rel, maintained.world.tables(maintained.states[chain])))
         assert same_bag(consolidate(maintained.world.bags[chain]), rows), to_text(rel)
-    assert {bag_chain(rel, analysis.conf) for rel in rels} == maintained.remembers
+    assert {bag_chain(rel, analysis.conf) for rel in rels} == {*maintained.remembers}
     return len(rels)
+
+
+def asked(question: Question, now: Remembering) -> Remembering:
+    """Ask in every run, without evidence of others."""
+    return question._stopped(now) or question._started(now, 1) or now
 
 
 @hypothesis.settings(
@@ -48,9 +53,9 @@ def refresh_equals_batch(data: st.DataObject) -> None:
     maintained = Maintained(case)
     maintained.refresh()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keeping, "MOST_ROWS", float("inf"))
-        patch.setattr(keeping, "is_due", lambda _times: True)
-        patch.setattr(keeping, "is_earned", lambda *_: data.draw(st.booleans(), "is earned"))
+        patch.setattr(remembered_joins, "MOST_ROWS", float("inf"))
+        patch.setattr(remembered_joins.Question, "reconsidered", asked)
+        patch.setattr(remembered_joins, "pays", lambda *_: data.draw(st.booleans(), "pays"))
         for batch in case.batches:
             maintained.arrive(batch)
             maintained.refresh(*data.draw(st.sampled_from(DECISIONS)))

@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """Amounts of work; all are counts or bytes, none is negative.
+    """Amounts of work; all are counts or bytes, none is negative but in what `minus` gives.
 
     Attributes:
         rows_read: rows that scans give, after row groups and pages were skipped.
