@@ -85,9 +85,12 @@ def updates(
 
 
 def _forgotten(world: World, works: Sequence[Work]) -> list[u.DropChain]:
-    """What a run stops to remember, and no view keeps."""
-    done = [work for work in works if work.outcome is not None and work.record is not None]
-    stated = {w.name: (*w.record.states, *w.plan.remembers) for w in done if w.record is not None}
+    """What no view needs or remembers once a run is done."""
+    stated = {
+        work.name: (*known.states, *work.plan.remembers)
+        for work in works
+        if work.outcome is not None and (known := work.record or work.draft) is not None
+    }
     return forget_states(world, stated)
 
 

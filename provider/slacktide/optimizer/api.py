@@ -224,16 +224,30 @@ def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
     if program == plan.program:
         return None
     reasons = (*plan.reasons, Reason("CHANGE_FAILS", failure))
-    begun = {save.chain for save in of_type(plan.program or program, Save) if save.is_base}
     return replace(
-        plan,
+        plan_without_start(plan) or plan,
         method="full",
         reasons=reasons,
         program=program,
         foreign_keys=(),
         predicted={},
-        remembers=tuple(chain for chain in plan.remembers if chain not in begun),
     )
+
+
+def plan_without_start(plan: ViewPlan) -> ViewPlan | None:
+    """Plan the same run without what it starts to remember; None where it starts nothing.
+
+    A join may fail over rows that neither batch nor any change brings together.
+    """
+    if plan.program is None or plan.method != "incremental":
+        return None
+    steps = plan.program.steps
+    begun = {s.chain for s in steps if isinstance(s, Save) and s.is_base} & {*plan.remembers}
+    if not begun:
+        return None
+    kept = tuple(s for s in steps if not (isinstance(s, Save) and s.chain in begun))
+    remembers = tuple(chain for chain in plan.remembers if chain not in begun)
+    return replace(plan, program=Program(kept), remembers=remembers)
 
 
 def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
@@ -269,47 +283,62 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
 def _weighed(name: str, view: ReadView, situation: Situation, question: Question) -> _Chosen:
     """Choose between what extends the answer, what builds it with its states, and the text."""
     now = question.present(situation.remembers)
-    maintained = now.maintenance
-    programs = {
-        "incremental": maintained.program,
-        "rebuild": _anew(name, view, question.analysis),
-        "text": _from_snapshots(name, view),
-    }
-    missing = missing_state(maintained.program, situation.start, situation.states)
-    missing = missing or _passed_snapshot(maintained.program, situation)
-    case = Case(
-        Ways(**{way: _work(program, view, situation) for way, program in programs.items()}),
+    case = _case(name, view, situation, question, now)
+    found = _found(case, situation)
+    without = question.stopped(now) if now.chains and found.way != "incremental" else None
+    if without is not None:
+        other = _case(name, view, situation, question, without)
+        if _found(other, situation).way == "incremental":
+            return _extended(view, situation, without, other)
+    if found.way == "incremental":
+        return _extended(view, situation, question.reconsidered(now), case)
+    anew = _anew(name, view, question.analysis)
+    program = _from_snapshots(name, view) if found.way == "text" else anew
+    return _Chosen(
+        "full",
+        () if found.reason is None else (found.reason,),
+        program,
+        predicted=found.to_dict(),
+        remembers=now.chains if found.way == "text" else (),
+    )
+
+
+def _case(
+    name: str, view: ReadView, situation: Situation, question: Question, now: Remembering
+) -> Case:
+    """What speaks for each way of a run that may go by some joins."""
+    maintained = now.maintenance.program
+    missing = missing_state(maintained, situation.start, situation.states)
+    return Case(
+        Ways(
+            incremental=_work(maintained, view, situation),
+            rebuild=_work(_anew(name, view, question.analysis), view, situation),
+            text=_work(_from_snapshots(name, view), view, situation),
+        ),
         situation.evidence,
         situation.share,
-        missing,
+        missing or _passed_snapshot(maintained, situation),
         situation.is_shared,
     )
-    if situation.policy == "incremental":
-        reason = Reason("STATE_MISSING", missing) if missing else None
-        found = case.predictions().taken("rebuild" if missing else "incremental", reason)
-    else:
-        found = weigh(case)
-    program, predicted = programs[found.way], found.to_dict()
-    if found.way == "incremental":
-        return _extended(view, situation, question, now, case)
-    reasons = () if found.reason is None else (found.reason,)
-    remembers = now.chains if found.way == "text" else ()
-    return _Chosen("full", reasons, program, predicted=predicted, remembers=remembers)
 
 
-def _extended(
-    view: ReadView, situation: Situation, question: Question, now: Remembering, case: Case
-) -> _Chosen:
+def _found(case: Case, situation: Situation) -> Weighed:
+    if situation.policy != "incremental":
+        return weigh(case)
+    if case.missing:
+        return case.predictions().taken("rebuild", Reason("STATE_MISSING", case.missing))
+    return case.predictions().taken("incremental")
+
+
+def _extended(view: ReadView, situation: Situation, new: Remembering, case: Case) -> _Chosen:
     """Extend the answer, and remember from then on what is worth it."""
-    new = question.reconsidered(now)
-    if new is not now:
-        ways = replace(case.ways, incremental=_work(new.maintenance.program, view, situation))
-        case = replace(case, ways=ways)
-    found = case.predictions().taken("incremental").to_dict()
+    program = new.maintenance.program
+    ways = replace(case.ways, incremental=_work(program, view, situation))
+    found = replace(case, ways=ways).predictions().taken("incremental").to_dict()
     return _Chosen(
         "incremental",
         (),
-        new.maintenance.program,
+        program,
         tuple(sorted(map(str, new.maintenance.foreign_keys))),
         {**found, "remembering": new.switch.to_dict()} if new.switch else found,
         new.chains,

@@ -158,7 +158,8 @@ class Question:
         newest, times = self.evidence.newest(key), self.evidence.times(key)
         if newest is None or not is_asked(times, newest.run, self.evidence.rows or 0):
             return now
-        return self._stopped(now) or self._started(now, times) or now
+        stopped = self.stopped(now) if self.evidence.is_usual(key) else None
+        return stopped or self._started(now, times) or now
 
     def _started(self, now: Remembering, times: int) -> Remembering | None:
         """With the join that saves most, of those that the program reads tables for."""
@@ -185,11 +186,9 @@ class Question:
                 found.append(Remembering(first, chains, switch))
         return max(found, key=_saved, default=None)
 
-    def _stopped(self, now: Remembering) -> Remembering | None:
-        """Without a join, where most of the newest runs went by it and took more than those without."""
+    def stopped(self, now: Remembering) -> Remembering | None:
+        """Without the join of which runs took most more than those without; None where none did."""
         program = now.maintenance.program
-        if not now.chains or not self.evidence.is_usual(program_key(program)):
-            return None
         work, price = self._work(program), self._price(program)
         found: list[Remembering] = []
         for chain in now.chains:

@@ -51,7 +51,7 @@ def test_every_answer_equals_batch(tmp_path: Path, spark: SparkSession, eager: N
         verified = workspace.verify(spark)
         assert [name for name, view in verified.views.items() if not view.equal] == []
     world = workspace._store.world()
-    assert {"q5", "q9", "q17"} <= {name for name in VIEWS if world.views[name].remembers}
+    assert {"q9", "q17", "q21"} <= {name for name in VIEWS if world.views[name].remembers}
     for name in VIEWS:
         assert all(chain in world.chains for chain in world.views[name].remembers)
 
@@ -126,3 +126,21 @@ def test_views_share_what_they_remember(tmp_path: Path, spark: SparkSession, eag
     small.refresh()
     small.refresh()
     assert set(small.remembers("b")) <= set(small.world.chains)
+
+
+def test_a_join_that_cannot_be_computed_whole_is_left(
+    tmp_path: Path, spark: SparkSession, eager: None
+) -> None:
+    """A division by zero, over rows that neither batch nor a change brings together."""
+    small = Small(tmp_path, spark, {})
+    (tmp_path / "l" / "zero.csv").write_text("1,0\n")
+    sql = "SELECT l.v, s.x FROM l JOIN r ON l.k = r.k AND 10 DIV l.v > r.w - 9 JOIN s ON r.w = s.w"
+    small.workspace.add_view(spark, "a", f"{sql} WHERE s.x = 77", policy="incremental")
+    small.workspace.refresh(spark)
+    methods = []
+    for number in range(5):
+        (tmp_path / "s" / f"more{number}.csv").write_text(f"{number},5\n")
+        report = small.workspace.refresh(spark).views["a"]
+        methods.append((report.method, [str(reason) for reason in report.reasons]))
+    assert methods == [("incremental", [])] * 5
+    assert small.workspace.verify(spark).views["a"].equal

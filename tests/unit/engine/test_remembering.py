@@ -96,10 +96,17 @@ def test_what_is_built_anew_counts_again(priced: Priced) -> None:
 
 @pytest.mark.parametrize(
     ("times", "run", "asked"),
-    [(0, 1, False), (1, 1, False), (2, 1, True), (3, 3, False), (8, 9, True)]
-    + [(200, 201, False), (200, 224, True)],
+    [
+        (0, 1, False),
+        (1, 1, False),
+        (2, 1, True),
+        (3, 3, False),
+        (8, 9, True),
+        (200, 201, False),
+        (200, 224, True),
+    ],
 )
-def test_when_to_ask(times: int, run: int, asked: bool) -> None:  # noqa: FBT001
+def test_when_to_ask(times: int, run: int, asked: bool) -> None:
     assert is_asked(times, run, LEAST_ROWS) == asked
     assert not is_asked(times, run, LEAST_ROWS - 1)
 

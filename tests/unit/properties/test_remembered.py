@@ -40,7 +40,7 @@ def holds(maintained: Maintained) -> int:
 
 def asked(question: Question, now: Remembering) -> Remembering:
     """Ask in every run, without evidence of others."""
-    return question._stopped(now) or question._started(now, 1) or now
+    return question.stopped(now) or question._started(now, 1) or now
 
 
 @hypothesis.settings(
