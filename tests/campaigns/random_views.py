@@ -1,26 +1,29 @@
 """Random views over change streams that hold every nasty case, against batch after every run.
 
-At full length, resumable by round:
+At full length, resumable by round; several processes may share an output, each with rounds of its own:
 
     python -m tests.campaigns.random_views --views 1500 --batches 10 --seed 1 \
-        --out tests/campaigns/random_views.json
+        --out tests/campaigns/random_views.json [--part 0/2]
 
-A round is 25 views in one workspace over one stream; every tenth goes on with the metamorphic moves. What
-is wrong is shrunk and written to `tests/spark/random_views/found`, one case for each kind of failure.
+A round is 25 views in one workspace over one stream; every tenth goes on with the metamorphic moves, and in every
+fourth views remember all joins that they may (`keeping`), whatever that costs. What is wrong is shrunk and written to `tests/spark/random_views/found`, one case for each kind of failure.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import platform
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.harness.eager import eagerly
 from tests.harness.quick import QUICK
 from tests.harness.random_sql.nodes import sql
 from tests.harness.random_sql.rounds import play
@@ -29,6 +32,7 @@ from tests.harness.random_sql.shrinking import Case, shrinker
 FOUND = Path(__file__).parents[1] / "spark" / "random_views" / "found"
 ROUND = 25
 MOVES_EVERY = 10
+EAGER_EVERY = 4
 
 
 def main() -> int:
@@ -40,25 +44,31 @@ def main() -> int:
     spark = local_session("random-views", conf=QUICK)
     found["versions"] = {"spark": spark.version, "python": platform.python_version()}
     shrunk = {signature(view["wrong"]) for view in _views(found) if view["wrong"]}
+    part, parts = map(int, arguments.part.split("/"))
     for number, seeds in _rounds(arguments):
-        if any(done["number"] == number for done in found["rounds"]):
+        if number % parts != part or any(done["number"] == number for done in found["rounds"]):
             continue
-        played, failures = play(
-            spark,
-            number,
-            seeds,
-            batches=arguments.batches,
-            moves=number % MOVES_EVERY == MOVES_EVERY - 1,
-        )
-        found["rounds"].append(played.to_dict())
-        for failure in failures:
-            told = signature(failure.wrong)
-            sys.stdout.write(f"{failure.origin}: {failure.wrong[:200]}\n")
-            if told not in shrunk and len(shrunk) < arguments.shrink:
-                write_found(shrinker(spark).shrink(failure))
-            shrunk.add(told)
-        found["summary"] = summary(found)
-        arguments.out.write_text(as_text(found))
+        with eagerly(really=number % EAGER_EVERY == EAGER_EVERY - 1):
+            played, failures = play(
+                spark,
+                number,
+                seeds,
+                batches=arguments.batches,
+                moves=number % MOVES_EVERY == MOVES_EVERY - 1,
+            )
+            for failure in failures:
+                told = signature(failure.wrong)
+                sys.stdout.write(f"{failure.origin}: {failure.wrong[:200]}\n")
+                if told not in shrunk and len(shrunk) < arguments.shrink:
+                    write_found(shrinker(spark).shrink(failure))
+                shrunk.add(told)
+        with locked(arguments.out):
+            found |= _resumed(arguments)
+            found["rounds"] = sorted(
+                [*found["rounds"], played.to_dict()], key=lambda one: one["number"]
+            )
+            found["summary"] = summary(found)
+            arguments.out.write_text(as_text(found))
     sys.stdout.write(json.dumps(found.get("summary", {}), indent=1) + "\n")
     return 1 if any(view["wrong"] for view in _views(found)) else 0
 
@@ -69,8 +79,17 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--batches", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--shrink", type=int, default=20, help="how many failures are shrunk")
+    parser.add_argument("--part", default="0/1", help="rounds of this remainder alone")
     parser.add_argument("--out", type=Path, required=True)
     return parser.parse_args()
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Have one process at a time write to a file."""
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _resumed(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -52,6 +52,7 @@ class Maintained:
         )
         self.versions: dict[str, int] = {}
         self.states: dict[str, dict[str, int]] = {}
+        self.remembers: tuple[str, ...] = ()
 
     def arrive(self, batch: Mapping[str, Bag]) -> None:
         """Let changes arrive; a source that the batch does not name has none."""
@@ -72,6 +73,7 @@ class Maintained:
             1,
             kept=kept,
             foreign_keys=self._foreign_keys,
+            remembers=self.remembers,
         )
         plan = plan_view(VIEW, self.read, situation)
         return ViewPlan.from_dict(json.loads(json.dumps(plan.to_dict())))
@@ -88,8 +90,15 @@ class Maintained:
             self.world.accept(outcome)
             for chain in outcome.saved:
                 self.states[chain] = dict(plan.end)
+            self._remember(plan.remembers)
         self.versions = dict(plan.end)
         return outcome
+
+    def _remember(self, chains: tuple[str, ...]) -> None:
+        """Forget what the view remembers no more."""
+        for chain in {*self.remembers} - {*chains}:
+            self.states.pop(chain, None)
+        self.remembers = chains
 
     def _merges(self, plan: ViewPlan) -> Iterator[Program]:
         for chain, written in extended(plan).items():

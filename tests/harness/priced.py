@@ -10,6 +10,7 @@ from obstore.store import MemoryStore
 
 from slacktide import store as s
 from slacktide.algebra.view import ReadView
+from slacktide.engine.forgetting import forget_states
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.plan import ViewPlan
@@ -79,7 +80,8 @@ class Priced:
         report = Report(run, plan.plan_id, plan.versions, "", "", {VIEW: told}).to_dict()
         self.commit(
             *self._written(view, run),
-            s.AdvanceView(VIEW, view.end, run),
+            s.AdvanceView(VIEW, view.end, run, view.remembers),
+            *forget_states(self.world(), {VIEW: view.remembers}),
             s.RecordRun(run, plan.plan_id, report),
         )
         return dict(report["views"][VIEW])

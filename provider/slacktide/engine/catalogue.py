@@ -17,11 +17,11 @@ from slacktide.engine.definitions import (
     refuse_if_called,
     refuse_if_read,
 )
+from slacktide.engine.forgetting import forget_states
 from slacktide.engine.places import check_source_places
 from slacktide.engine.redefining import (
     Redefinition,
     altered_source,
-    forget_states,
     replaced_view,
 )
 from slacktide.engine.sink_setting import check_sink_of

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from slacktide.engine.compacting import Compacted, compacted_requirements, compacted_updates
+from slacktide.engine.forgetting import forget_states
 from slacktide.engine.plan import Plan
 from slacktide.engine.work import Work
 from slacktide.spark.task import Outcome
@@ -43,6 +44,7 @@ def requirements(
             needed.append(q.ViewIs(work.name, work.record.token))
     written = {c for w in works if w.outcome is not None for c in w.outcome.chains}
     written |= {f"sources/{name}" for name in mirrors}
+    written |= {dropped.id for dropped in _forgotten(world, works)}
     for chain in sorted(written):
         stored = world.chains.get(chain)
         needed.append(q.ChainIs(chain, None if stored is None else stored.token))
@@ -73,11 +75,23 @@ def updates(
             if is_base or chain not in chains
         )
         written.extend(_answer_updates(world, work, work.outcome, run))
-        written.append(u.AdvanceView(work.name, dict(work.plan.end), run))
+        advanced = u.AdvanceView(work.name, dict(work.plan.end), run, work.plan.remembers)
+        written.append(advanced)
     return [
         *written,
+        *_forgotten(world, works),
         *(_state_update(world, i, s, is_base, run, written) for i, (s, is_base) in chains.items()),
     ]
+
+
+def _forgotten(world: World, works: Sequence[Work]) -> list[u.DropChain]:
+    """What no view needs or remembers once a run is done."""
+    stated = {
+        work.name: (*known.states, *work.plan.remembers)
+        for work in works
+        if work.outcome is not None and (known := work.record or work.draft) is not None
+    }
+    return forget_states(world, stated)
 
 
 def _answer_updates(world: World, work: Work, outcome: Outcome, run: int) -> list[u.Update]:

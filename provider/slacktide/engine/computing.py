@@ -16,7 +16,7 @@ from slacktide.errors import (
     StorageError,
     UnknownObjectError,
 )
-from slacktide.optimizer.api import plan_text, state_sources
+from slacktide.optimizer.api import plan_text, plan_without_start, state_sources
 from slacktide.program.operator import Program
 from slacktide.spark.task import Task
 from slacktide.store.world import World
@@ -51,7 +51,7 @@ def compute(
     except (SourceError, StorageError, InvariantError):
         raise
     except DataError as error:
-        _compute_by_text(executor, store, world, work, error)
+        _compute_otherwise(executor, store, world, work, error)
     except SlacktideError as error:
         work.error = error
 
@@ -74,31 +74,39 @@ def _task(world: World, work: Work, program: Program) -> Task:
         program,
         work.plan.start,
         work.plan.end,
-        state_sources(work.view),
+        state_sources(work.view, work.plan.remembers),
         work.query,
         former_answer(world, work.name, work.view),
     )
 
 
-def _compute_by_text(
+def _compute_otherwise(
     executor: Executor, store: Store, world: World, work: Work, failure: DataError
 ) -> None:
-    """A change holds rows that came and went, over which a query may stumble where batch does not."""
+    """Compute a view in another way after its program has failed over a row.
+
+    What the run starts to remember may hold rows that nobody asks for, and a change holds rows that came and
+    went, over which a query may stumble where batch does not.
+    """
     work.error = failure
-    instead = plan_text(work.view, work.plan, failure.code)
-    if instead is None or instead.program is None:
-        _locate(executor, world, work)
-        return
-    planned, work.plan = work.plan, instead
-    check_pinned(store, world, [work])
-    try:
-        work.outcome = executor.run(_task(world, work, instead.program))
-        work.error = None
-    except (SourceError, StorageError, InvariantError):
-        raise
-    except SlacktideError as error:
-        work.plan, work.error = planned, error
-        _locate(executor, world, work)
+    planned = work.plan
+    ways = (plan_without_start(planned), plan_text(work.view, planned, failure.code))
+    for instead in ways:
+        if instead is None or instead.program is None:
+            continue
+        work.plan = instead
+        check_pinned(store, world, [work])
+        try:
+            work.outcome = executor.run(_task(world, work, instead.program))
+        except (SourceError, StorageError, InvariantError):
+            raise
+        except SlacktideError as error:
+            work.error = error
+        else:
+            work.error = None
+            return
+    work.plan = planned
+    _locate(executor, world, work)
 
 
 def _locate(executor: Executor, world: World, work: Work) -> None:

@@ -12,9 +12,11 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import plan_next
-from slacktide.optimizer.api import verdict
+from slacktide.optimizer.api import state_sources, verdict
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.textual import program_text
+from slacktide.store.naming import segments
+from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
 _WAYS: Final[Mapping[str, str]] = MappingProxyType(
@@ -70,7 +72,9 @@ def explain_view(world: World, name: str) -> Explanation:
     """Explain a view of a workspace, and what its next run would do with what has been accepted."""
     found = explain_read(name, ReadView.from_dict(world.views[name].definition))
     coming = plan_next(world, name)
-    lines = ["", f"next run: {coming.method}", *_sentences(coming.reasons), *_prices(coming)]
+    lines = _remembered(world, world.views[name])
+    lines += ["", f"next run: {coming.method}", *_sentences(coming.reasons), *_prices(coming)]
+    lines += _remembering(coming)
     return replace(found, text="\n".join([found.text.rstrip("\n"), *lines]))
 
 
@@ -81,6 +85,7 @@ def explain_plan(plan: Plan) -> Explanation:
     for view in plan.views:
         reasons += [str(reason) for reason in view.reasons]
         lines += ["", f"view {view.view}: {view.method}", *_sentences(view.reasons), *_prices(view)]
+        lines += _remembering(view)
         if view.program is not None:
             lines.append(program_text(view.program))
     for one in plan.compactions:
@@ -99,6 +104,34 @@ def _prices(plan: ViewPlan) -> list[str]:
         for one in plan.predicted.get("alternatives", ())
     ]
     return [f"  expected CPU: {', '.join(told)}"] if told else []
+
+
+def _remembering(plan: ViewPlan) -> list[str]:
+    """Which join a run starts or stops to remember, and why."""
+    told = plan.predicted.get("remembering")
+    if not told:
+        return []
+    how = "starts to remember" if told["starts"] else "stops remembering"
+    cost = f", for {told['cost']:.2f} s once" if told["starts"] else ""
+    what = _join_of(told["join_of"])
+    return [f"  {how} {what}: {told['saving']:.2f} s of CPU less in a run{cost}"]
+
+
+def _join_of(sources: Sequence[str]) -> str:
+    return f"the join of {', '.join(sources[:-1])} and {sources[-1]}"
+
+
+def _remembered(world: World, record: ViewRecord) -> list[str]:
+    """The joins that a view keeps besides what its operators need, and how large they are."""
+    lines = []
+    made_of = state_sources(ReadView.from_dict(record.definition), record.remembers)
+    for chain in record.remembers:
+        if chain in world.chains:
+            pieces = list(segments(world.chains[chain]))
+            rows, size = sum(p.rows for p in pieces), sum(p.bytes for p in pieces)
+            what = _join_of(made_of[chain])
+            lines.append(f"remembers {what}: {rows:,} rows in {size:,} bytes")
+    return lines
 
 
 def _sentences(reasons: Sequence[Reason]) -> list[str]:

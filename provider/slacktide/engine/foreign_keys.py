@@ -167,7 +167,7 @@ def due(
 def upkeep_in(view: ViewRecord, known: frozenset[ForeignKey]) -> Upkeep:
     """What any run of a view goes by, where some foreign keys hold."""
     policy = view.settings.get("policy", "auto")
-    return upkeep_of(ReadView.from_dict(view.definition), policy, known)
+    return upkeep_of(ReadView.from_dict(view.definition), policy, known, view.remembers)
 
 
 def _used(view: ViewRecord, known: frozenset[ForeignKey]) -> frozenset[ForeignKey]:
@@ -289,7 +289,7 @@ def doubts(world: World, broken: frozenset[ForeignKey]) -> list[u.Update]:
     for view in world.views.values() if broken else ():
         used = broken & (_used(view, once) | _used(view, now) | _used(view, broken))
         if used:
-            states.update(dict.fromkeys(view.states))
+            states.update(dict.fromkeys((*view.states, *view.remembers)))
         if used and view.versions is not None:
             updates.append(u.DoubtAnswer(view.name, str(min(used))))
     return [*updates, *(u.DropChain(chain) for chain in states if chain in world.chains)]

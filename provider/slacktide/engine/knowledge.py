@@ -139,7 +139,7 @@ class Knowledge:
         """Rows of parts of a view that the log counts, as they are stored as states."""
         root = None if view.relation is None else normal(view.relation)
         for rel in () if root is None else relations(root):
-            if not isinstance(rel, r.Aggregate | r.Window | r.Limit):
+            if not isinstance(rel, r.Aggregate | r.Window | r.Limit | r.Join):
                 continue
             names = [bag_chain(rel, view.conf)]
             names += [chain_of(rel, view.conf)] if isinstance(rel, r.Aggregate) else []
@@ -228,6 +228,7 @@ def _past(run: int, told: Any) -> PastRun | None:
             prices={one["way"]: float(one["price"]) for one in predicted.get("alternatives", ())},
             rows=told.get("rows"),
             is_first="FIRST_RUN" in told.get("reasons", ()),
+            switches="remembering" in predicted,
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

@@ -117,6 +117,7 @@ def _situation(
         broken="" if record is None else record.doubted,
         statistics=known.statistics(view, since, end),
         evidence=known.evidence(record, known.rows(view, end)),
+        remembers=() if record is None else record.remembers,
         is_shared=record is not None and known.is_shared(record),
     )
 

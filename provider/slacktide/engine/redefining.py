@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from slacktide.algebra.tree import canonical
 from slacktide.algebra.view import ReadView
 from slacktide.engine.definitions import ViewDraft, draft_view, names
+from slacktide.engine.forgetting import forget_states
 from slacktide.errors import QueryError, SetupError, UserError
 from slacktide.optimizer.normal import normal
 from slacktide.store import requirement as q
@@ -185,7 +186,8 @@ def _redefinition(
     updates: list[u.Update] = [
         draft.restatement() if draft.name in same else draft.replacement() for draft in drafts
     ]
-    updates += forget_states(world, {draft.name: draft.states for draft in drafts})
+    kept = {one.name: world.views[one.name].remembers if one.name in same else () for one in drafts}
+    updates += forget_states(world, {one.name: (*one.states, *kept[one.name]) for one in drafts})
     readers = world.readers(name)
     requirements: list[q.Requirement] = [q.ReadersAre(name, readers)]
     redefined = {draft.name for draft in drafts}
@@ -205,16 +207,3 @@ def _redefinition(
         ]
     replaced = tuple(draft.name for draft in drafts if draft.name not in same)
     return Redefinition(updates, requirements, replaced)
-
-
-def forget_states(world: World, stated: Mapping[str, Sequence[str]]) -> list[u.Update]:
-    """Drop the states of views that no view keeps from now on.
-
-    Args:
-        world: the log as it is.
-        stated: by view, the states that it keeps from now on; none for one that is dropped.
-    """
-    kept = {state for states in stated.values() for state in states}
-    kept |= {s for view in world.views.values() if view.name not in stated for s in view.states}
-    before = dict.fromkeys(state for name in stated for state in world.views[name].states)
-    return [u.DropChain(s) for s in before if s in world.chains and s not in kept]

@@ -30,7 +30,8 @@ def view_report(world: World, work: Work) -> ViewReport:
         return ViewReport("failed", reasons, error=error, versions=answered, rows=rows)
     written = work.outcome.chains
     state_bytes = sum(
-        _bytes_after(world, chain, written.get(chain)) for chain in state_sources(work.view)
+        _bytes_after(world, chain, written.get(chain))
+        for chain in state_sources(work.view, work.plan.remembers)
     )
     return ViewReport(
         method=work.plan.method,

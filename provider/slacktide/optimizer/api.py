@@ -5,26 +5,25 @@ A pure function of what it is given; it opens no store, reads no clock and needs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.costs import Evidence, Vector, Way, program_work
-from slacktide.optimizer.derivation import (
-    Maintenance,
-    batch,
-    evaluate,
-    maintain,
-    rebuild,
-    resume,
-    scopes,
-)
+from slacktide.optimizer.costs import Evidence, Vector, Way, program_key, program_work
+from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild, resume, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
+from slacktide.optimizer.remembered_joins import (
+    Question,
+    Remembering,
+    is_there,
+    joins_of,
+    sources_of,
+)
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.weighing import LARGEST_SHARE, Case, Ways, Weighed, weigh
 from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
@@ -49,6 +48,7 @@ class Situation:
         broken: a foreign key that the answer went by and that was found not to hold, or an empty text.
         statistics: what is known of sources and of what is stored.
         evidence: the view's past runs.
+        remembers: the chains of joins that the view remembers besides what its operators need.
         is_shared: whether other views keep a state of this one.
     """
 
@@ -65,6 +65,7 @@ class Situation:
     broken: str = ""
     statistics: Statistics = field(default_factory=Statistics)
     evidence: Evidence = field(default_factory=Evidence)
+    remembers: tuple[str, ...] = ()
     is_shared: bool = False
 
 
@@ -81,10 +82,17 @@ def _analysis(view: ReadView) -> Maintainability | None:
     return Maintainability(view.relation, view.conf)
 
 
-def state_sources(view: ReadView) -> dict[str, tuple[str, ...]]:
-    """The states that a maintained view keeps, and the sources that each is made of."""
+def state_sources(view: ReadView, remembers: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
+    """The states that a maintained view keeps, and the sources that each is made of.
+
+    Args:
+        view: as read.
+        remembers: the chains of joins that it remembers besides what its operators need.
+    """
     analysis = _analysis(view)
-    return {} if analysis is None or analysis.verdict() else scopes(analysis)
+    if analysis is None or analysis.verdict():
+        return {}
+    return {**scopes(analysis), **sources_of(analysis, remembers)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +108,18 @@ class Upkeep:
     foreign_keys: frozenset[ForeignKey] = frozenset()
 
 
-def upkeep_of(view: ReadView, policy: str, known: frozenset[ForeignKey] = frozenset()) -> Upkeep:
-    """Say what any run of a view goes by, where some foreign keys hold."""
+def upkeep_of(
+    view: ReadView,
+    policy: str,
+    known: frozenset[ForeignKey] = frozenset(),
+    remembers: Collection[str] = (),
+) -> Upkeep:
+    """Say what any run of a view goes by, where some foreign keys hold and it remembers some joins."""
     analysis = _analysis(view)
     if analysis is None or policy == "full" or analysis.verdict():
         return Upkeep(frozenset(view.sources))
-    made = maintain("", analysis, frozenset(view.sources), known)
+    remembered = joins_of(analysis, remembers)
+    made = maintain("", analysis, frozenset(view.sources), known, remembered=remembered)
     read = frozenset(read.source for read in of_type(made.program, ReadSnapshot))
     return Upkeep(read, made.foreign_keys)
 
@@ -145,6 +159,7 @@ def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
         situation.token,
         chosen.foreign_keys,
         chosen.predicted,
+        chosen.remembers,
     )
 
 
@@ -157,6 +172,7 @@ class _Chosen:
     program: Program | None
     foreign_keys: tuple[str, ...] = ()
     predicted: Mapping[str, Any] = field(default_factory=dict)
+    remembers: tuple[str, ...] = ()
 
 
 def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None:
@@ -209,8 +225,29 @@ def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
         return None
     reasons = (*plan.reasons, Reason("CHANGE_FAILS", failure))
     return replace(
-        plan, method="full", reasons=reasons, program=program, foreign_keys=(), predicted={}
+        plan_without_start(plan) or plan,
+        method="full",
+        reasons=reasons,
+        program=program,
+        foreign_keys=(),
+        predicted={},
     )
+
+
+def plan_without_start(plan: ViewPlan) -> ViewPlan | None:
+    """Plan the same run without what it starts to remember; None where it starts nothing.
+
+    A join may fail over rows that neither batch nor any change brings together.
+    """
+    if plan.program is None or plan.method != "incremental":
+        return None
+    steps = plan.program.steps
+    begun = {s.chain for s in steps if isinstance(s, Save) and s.is_base} & {*plan.remembers}
+    if not begun:
+        return None
+    kept = tuple(s for s in steps if not (isinstance(s, Save) and s.chain in begun))
+    remembers = tuple(chain for chain in plan.remembers if chain not in begun)
+    return replace(plan, program=Program(kept), remembers=remembers)
 
 
 def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
@@ -230,43 +267,82 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
     if situation.rebuilds:
         reason = Reason("STATE_MISSING", situation.rebuilds)
         return _built(name, view, analysis, situation, (reason,))
-    maintained = maintain(name, analysis, changed, situation.foreign_keys)
-    return _weighed(name, view, analysis, situation, maintained)
+    question = Question(
+        name,
+        analysis,
+        changed,
+        situation.foreign_keys,
+        situation.statistics,
+        situation.evidence,
+        situation.start,
+        situation.states,
+    )
+    return _weighed(name, view, situation, question)
 
 
-def _weighed(
-    name: str,
-    view: ReadView,
-    analysis: Maintainability,
-    situation: Situation,
-    maintained: Maintenance,
-) -> _Chosen:
+def _weighed(name: str, view: ReadView, situation: Situation, question: Question) -> _Chosen:
     """Choose between what extends the answer, what builds it with its states, and the text."""
-    programs = {
-        "incremental": maintained.program,
-        "rebuild": _anew(name, view, analysis),
-        "text": _from_snapshots(name, view),
-    }
-    missing = missing_state(maintained.program, situation.start, situation.states)
-    missing = missing or _passed_snapshot(maintained.program, situation)
-    case = Case(
-        Ways(**{way: _work(program, view, situation) for way, program in programs.items()}),
+    now = question.present(situation.remembers)
+    case = _case(name, view, situation, question, now)
+    found = _found(case, situation)
+    without = question.stopped(now) if now.chains and found.way != "incremental" else None
+    if without is not None:
+        other = _case(name, view, situation, question, without)
+        if _found(other, situation).way == "incremental":
+            return _extended(view, situation, without, other)
+    if found.way == "incremental":
+        return _extended(view, situation, question.reconsidered(now), case)
+    anew = _anew(name, view, question.analysis)
+    program = _from_snapshots(name, view) if found.way == "text" else anew
+    return _Chosen(
+        "full",
+        () if found.reason is None else (found.reason,),
+        program,
+        predicted=found.to_dict(),
+        remembers=now.chains if found.way == "text" else (),
+    )
+
+
+def _case(
+    name: str, view: ReadView, situation: Situation, question: Question, now: Remembering
+) -> Case:
+    """What speaks for each way of a run that may go by some joins."""
+    maintained = now.maintenance.program
+    missing = missing_state(maintained, situation.start, situation.states)
+    return Case(
+        Ways(
+            incremental=_work(maintained, view, situation),
+            rebuild=_work(_anew(name, view, question.analysis), view, situation),
+            text=_work(_from_snapshots(name, view), view, situation),
+        ),
         situation.evidence,
         situation.share,
-        missing,
+        missing or _passed_snapshot(maintained, situation),
         situation.is_shared,
     )
-    if situation.policy == "incremental":
-        reason = Reason("STATE_MISSING", missing) if missing else None
-        found = case.predictions().taken("rebuild" if missing else "incremental", reason)
-    else:
-        found = weigh(case)
-    program, predicted = programs[found.way], found.to_dict()
-    if found.way == "incremental":
-        foreign_keys = tuple(sorted(map(str, maintained.foreign_keys)))
-        return _Chosen("incremental", (), program, foreign_keys, predicted)
-    reasons = () if found.reason is None else (found.reason,)
-    return _Chosen("full", reasons, program, predicted=predicted)
+
+
+def _found(case: Case, situation: Situation) -> Weighed:
+    if situation.policy != "incremental":
+        return weigh(case)
+    if case.missing:
+        return case.predictions().taken("rebuild", Reason("STATE_MISSING", case.missing))
+    return case.predictions().taken("incremental")
+
+
+def _extended(view: ReadView, situation: Situation, new: Remembering, case: Case) -> _Chosen:
+    """Extend the answer, and remember from then on what is worth it."""
+    program = new.maintenance.program
+    ways = replace(case.ways, incremental=_work(program, view, situation))
+    found = replace(case, ways=ways).predictions().taken("incremental").to_dict()
+    return _Chosen(
+        "incremental",
+        (),
+        program,
+        tuple(sorted(map(str, new.maintenance.foreign_keys))),
+        {**found, "remembering": new.switch.to_dict()} if new.switch else found,
+        new.chains,
+    )
 
 
 def _by_text(
@@ -301,7 +377,7 @@ def _predicted(
 
 def _work(program: Program, view: ReadView, situation: Situation) -> tuple[str, Vector]:
     """The digest and the work of a program."""
-    return program.digest.hex()[:16], program_work(program, situation.statistics, view.relation)
+    return program_key(program), program_work(program, situation.statistics, view.relation)
 
 
 def _passed_snapshot(program: Program, situation: Situation) -> str:
@@ -345,13 +421,8 @@ def missing_state(program: Program, start: Versions, states: Mapping[str, Versio
     needed = {read.chain for read in of_type(program, ReadState)}
     needed |= {read.chain for read in of_type(program, ReadBag)}
     needed |= {save.chain for save in of_type(program, Save) if not save.is_base}
-    for chain in sorted(filter(_is_state, needed)):
-        versions = states.get(chain)
-        if versions is None or any(
-            version != start.get(source) for source, version in versions.items()
-        ):
-            return chain
-    return ""
+    chains = sorted(filter(_is_state, needed))
+    return next((chain for chain in chains if not is_there(chain, start, states)), "")
 
 
 def _is_state(chain: str) -> bool:

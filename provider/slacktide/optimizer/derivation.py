@@ -43,6 +43,7 @@ class Derivation:
         rebuilds: make the answer, and states, anew instead of extending them.
         kept: states that are extended nevertheless.
         foreign_keys: those that hold at the start and at the end of the run.
+        remembered: joins that are stored besides what operators need; see `remembered_joins`.
 
     Attributes:
         scopes: the sources that each state which the program writes is made of.
@@ -58,8 +59,10 @@ class Derivation:
         rebuilds: bool,
         kept: frozenset[str] = frozenset(),
         foreign_keys: frozenset[ForeignKey] = frozenset(),
+        remembered: frozenset[r.Rel] = frozenset(),
     ) -> None:
         self.rebuilds = rebuilds
+        self._remembered = remembered
         self._kept = kept
         self._foreign_keys = foreign_keys
         self.used: set[ForeignKey] = set()
@@ -117,11 +120,11 @@ class Derivation:
         """A column that no other has the id of, and which may be NULL."""
         return Column(next(self._ids), name, data_type, nullable=True)
 
-    def save(self, rel: r.Rel, chain: str, child: Operator) -> None:
-        """Have this run write to a state, once: a segment, or a base when it builds anew."""
+    def save(self, rel: r.Rel, chain: str, child: Operator, *, begins: bool = False) -> None:
+        """Have this run write to a state, once: a segment, or a base when it builds anew or begins one."""
         if chain not in self._saves:
             leading = tuple(column.id for column in child.columns[:1])
-            is_base = self.builds(chain)
+            is_base = begins or self.builds(chain)
             self._saves[chain] = (o.Save(chain, child, is_base, leading if is_base else ()),)
             self.scopes[chain] = sources(rel)
 
@@ -185,21 +188,47 @@ class Derivation:
         if rel not in self._deltas:
             if self.rebuilds and any(map(self.builds, self._chains(rel))):
                 raise NotKeptError
-            rules = _BY_NODE.get(type(rel), ())
-            rule = next((rule for rule in rules if rule.where(rel, self)), None)
-            if rule is None and not isinstance(rel, r.Values | r.Range):
-                raise InvariantError(f"no rule gives the change of {rel.tag}")
-            self._deltas[rel] = None if rule is None else rule.delta(rel, self)
+            change = self._derived(rel)
+            if rel in self._remembered and change is not None:
+                chain = bag_chain(rel, self._analysis.conf)
+                self.save(rel, chain, _consolidated(change))
+                change = o.ReadSaved(chain, rel.columns, is_bag=True)
+            self._deltas[rel] = change
         return self._deltas[rel]
+
+    def _derived(self, rel: r.Rel) -> Operator | None:
+        rules = _BY_NODE.get(type(rel), ())
+        rule = next((rule for rule in rules if rule.where(rel, self)), None)
+        if rule is None and not isinstance(rel, r.Values | r.Range):
+            raise InvariantError(f"no rule gives the change of {rel.tag}")
+        return None if rule is None else rule.delta(rel, self)
 
     def at(self, rel: r.Rel, moment: Moment, near: Near | None = None) -> Operator:
         """A relation at the start or the end of this run, at least the rows that are asked for."""
         key = (rel, moment, near)
+        if rel in self._remembered:
+            return self._remembered_at(rel, moment)
         if key not in self._moments:
             ways = (way for way in _BY_NODE.get(type(rel), ()) if way.at and way.where(rel, self))
             at = next((way.at for way in ways), None)
             self._moments[key] = at(rel, moment, self, near) if at else o.Evaluate(rel, ())
         return self._moments[key]
+
+    def _remembered_at(self, rel: r.Rel, moment: Moment) -> Operator:
+        """A join that is stored besides what operators need."""
+        stored = o.ReadBag(bag_chain(rel, self._analysis.conf), rel.columns)
+        change = None if moment == "before" else self.delta(rel)
+        return stored if change is None else o.Add((stored, change), rel.columns)
+
+    def begin(self, rel: r.Rel) -> None:
+        """Have this run store a join that is not stored yet, as of its end."""
+        chain = bag_chain(rel, self._analysis.conf)
+        self.save(rel, chain, _consolidated(self.at(rel, "after")), begins=True)
+
+    @property
+    def read(self) -> frozenset[r.Rel]:
+        """The relations that rules asked for as of a moment, whole or near a change."""
+        return frozenset(rel for rel, _, _ in self._moments)
 
     def steps(self, last: Step) -> tuple[Step, ...]:
         """The writes of states, those that others read first, then the last step."""
@@ -242,10 +271,17 @@ def _consolidated(rows: Operator) -> Operator:
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """A program that extends an answer, and the foreign keys without which it would be wrong."""
+    """A program that extends an answer.
+
+    Attributes:
+        program: the program.
+        foreign_keys: those without which it would be wrong.
+        read: the relations that it reads as of a moment.
+    """
 
     program: Program
     foreign_keys: frozenset[ForeignKey]
+    read: frozenset[r.Rel] = frozenset()
 
 
 def maintain(
@@ -253,20 +289,41 @@ def maintain(
     analysis: Maintainability,
     changed: frozenset[str],
     foreign_keys: frozenset[ForeignKey] = frozenset(),
+    *,
+    remembered: frozenset[r.Rel] = frozenset(),
+    begun: frozenset[r.Rel] = frozenset(),
 ) -> Maintenance:
     """Give the program that extends the answer and the states by what changed.
 
     Only for a relation whose `Maintainability.verdict` is empty.
+
+    Args:
+        view: name of the view.
+        analysis: of its relation.
+        changed: the sources that have changed.
+        foreign_keys: those that hold.
+        remembered: joins that are stored besides what operators need.
+        begun: such joins that the run starts to store.
     """
     derivation = Derivation(
-        view, analysis, changed=changed, rebuilds=False, foreign_keys=foreign_keys
+        view,
+        analysis,
+        changed=changed,
+        rebuilds=False,
+        foreign_keys=foreign_keys,
+        remembered=remembered,
     )
     root = analysis.root
     change = derivation.delta(root)
+    read = derivation.read
+    for rel in sorted(remembered, key=lambda one: one.digest):
+        derivation.delta(rel)  # no rule may have asked for it
+    for rel in sorted(begun, key=lambda one: one.digest):
+        derivation.begin(rel)
     if change is None:  # the optimiser has removed what changed, as behind WHERE false
         change = o.nothing(root.columns)
     publish = o.Publish(view, _consolidated(change), is_base=False)
-    return Maintenance(Program(derivation.steps(publish)), frozenset(derivation.used))
+    return Maintenance(Program(derivation.steps(publish)), frozenset(derivation.used), read)
 
 
 def rebuild(view: str, analysis: Maintainability) -> Program:

@@ -34,7 +34,10 @@ class ViewPlan:
             is stale once there was another; 0 for a view that the run itself adds.
         foreign_keys: those that the program goes by, each as text.
         predicted: what the program is expected to cost, and what the alternatives are; see
-            `slacktide.optimizer.weighing.Weighed`. Empty where the planner cannot tell.
+            `slacktide.optimizer.weighing.Weighed`. Empty where the planner cannot tell. Under
+            `remembering` stands what a run starts or stops to remember, and why.
+        remembers: the chains of joins that the view remembers once the run is done; see
+            `slacktide.optimizer.remembered_joins`.
     """
 
     view: str
@@ -46,6 +49,7 @@ class ViewPlan:
     token: int
     foreign_keys: tuple[str, ...] = ()
     predicted: Mapping[str, Any] = field(default_factory=dict)
+    remembers: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -59,6 +63,7 @@ class ViewPlan:
             "token": self.token,
             **({"foreign_keys": list(self.foreign_keys)} if self.foreign_keys else {}),
             "predicted": dict(self.predicted),
+            **({"remembers": list(self.remembers)} if self.remembers else {}),
         }
 
     @classmethod
@@ -79,4 +84,5 @@ class ViewPlan:
             token=document["token"],
             foreign_keys=tuple(document.get("foreign_keys", ())),
             predicted=document.get("predicted", {}),
+            remembers=tuple(document.get("remembers", ())),
         )

@@ -211,6 +211,7 @@ class ViewRecord:
             sources that were reset since, as versions compare within one epoch.
         forgotten_run: the last run that answered a former text of which nothing is kept; None for none.
         doubted: a foreign key that its answer went by and that does not hold; empty once it is made anew.
+        remembers: chains of joins that it keeps besides what its operators need.
     """
 
     name: str
@@ -230,6 +231,7 @@ class ViewRecord:
     former_versions: Mapping[str, int] = field(default_factory=dict)
     forgotten_run: int | None = None
     doubted: str = ""
+    remembers: tuple[str, ...] = ()
 
     @property
     def reached(self) -> Mapping[str, int]:

@@ -243,11 +243,19 @@ class DropChain:
 
 @dataclass(frozen=True, slots=True)
 class AdvanceView:
-    """Say how far the answer of a view has come, and by which run."""
+    """Say how far the answer of a view has come, and by which run.
+
+    Attributes:
+        view: its name.
+        versions: of each source that the answer is made of.
+        run: number of the run.
+        remembers: the chains of joins that the view keeps from then on besides what its operators need.
+    """
 
     view: str
     versions: Mapping[str, int]
     run: int
+    remembers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

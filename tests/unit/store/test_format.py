@@ -76,7 +76,7 @@ SAMPLES: list[Any] = [
     s.SetChain(s.Chain("views/q1", (), None)),
     s.ExtendChain("states/x", SEGMENT),
     s.DropChain("states/x"),
-    s.AdvanceView("q1", {"orders": 2}, 3),
+    s.AdvanceView("q1", {"orders": 2}, 3, ("states/x",)),
     s.RecordRun(3, "plan-3", {"views": {"q1": {"method": "full"}}}),
     s.Collect(0),
     s.NameFree("view", "q1"),
@@ -135,6 +135,10 @@ def test_fields_with_a_default_may_be_missing() -> None:
     segment = {"run": 3, "files": [], "rows": 0, "bytes": 0, "versions": {}}
     extended = UPDATES.decode({"tag": "extend-chain", "id": "views/v", "segment": segment}, "here")
     assert extended == s.ExtendChain("views/v", s.Segment(3, (), 0, 0, {}, runs=1, read=None))
+    advanced = UPDATES.decode(
+        {"tag": "advance-view", "view": "v", "versions": {}, "run": 3}, "here"
+    )
+    assert advanced == s.AdvanceView("v", {}, 3)
 
 
 def test_an_entry() -> None:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
-from slacktide.optimizer.costs.evidence import Evidence, PastRun, Prediction, Way
+from slacktide.optimizer.costs.evidence import (
+    Evidence,
+    PastRun,
+    Prediction,
+    Way,
+    program_key,
+)
 from slacktide.optimizer.costs.fitting import Fit, Sample, fit
 from slacktide.optimizer.costs.program import program_work
 from slacktide.optimizer.costs.vector import Vector
@@ -19,5 +25,6 @@ __all__ = [
     "Vector",
     "Way",
     "fit",
+    "program_key",
     "program_work",
 ]

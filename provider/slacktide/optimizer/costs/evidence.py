@@ -11,13 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from math import sqrt
+from statistics import median
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
 from slacktide.optimizer.costs.fitting import FLOOR
 from slacktide.optimizer.costs.vector import Vector
+from slacktide.program.operator import Program
 
 Way = Literal["incremental", "rebuild", "text"]
 Basis = Literal["observed", "modelled", "doubted"]
@@ -25,6 +28,9 @@ Basis = Literal["observed", "modelled", "doubted"]
 
 AFTER_CHANGES: Final = 3.5
 """What a full run after changes takes over the first one: the median of 11 TPC-H views (ADR 0009)."""
+
+USUAL: Final = 8
+"""Newest incremental runs, by which a program is the usual one or is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,7 @@ class PastRun:
         prices: what each way would have cost, as expected then.
         rows: of the view's sources then; None where they were not known.
         is_first: whether there was no answer before it.
+        switches: whether it started or stopped to remember a join.
     """
 
     run: int
@@ -89,6 +96,7 @@ class PastRun:
     prices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     rows: int | None = None
     is_first: bool = False
+    switches: bool = False
 
     def price(self, coefficients: Coefficients) -> float:
         """What the run cost: measured in tasks, and reckoned by what was counted outside of them."""
@@ -112,6 +120,24 @@ class Evidence:
     def newest(self, program: str) -> PastRun | None:
         """The newest run of a program."""
         return next((past for past in reversed(self.runs) if past.program == program), None)
+
+    def times(self, program: str) -> int:
+        """How often a program has run since the view was computed in full or remembered something else."""
+        steady = takewhile(lambda past: past.way == "incremental", reversed(self.runs))
+        return sum(
+            past.program == program for past in takewhile(lambda past: not past.switches, steady)
+        )
+
+    def is_usual(self, program: str) -> bool:
+        """Whether most of the newest incremental runs were of a program."""
+        newest = [past.program for past in self.runs if past.way == "incremental"][-USUAL:]
+        return 2 * newest.count(program) > len(newest)
+
+    def error(self, program: str) -> float:
+        """What runs of a program took in tasks over what was expected, the median; 1 without any."""
+        runs = [past for past in self.runs if past.program == program]
+        found = [_ratio(past.in_tasks, self.coefficients.in_tasks(past.expected)) for past in runs]
+        return median(found) if found else 1.0
 
     def without(self, run: int) -> Evidence:
         """The same without one run."""
@@ -185,6 +211,11 @@ class Evidence:
             for past in self.runs
             if past.run > run and past.way != "incremental"
         )
+
+
+def program_key(program: Program) -> str:
+    """By what past runs of a program are found: its digest, shortened."""
+    return program.digest.hex()[:16]
 
 
 def _ratio(measured: float, expected: float) -> float:

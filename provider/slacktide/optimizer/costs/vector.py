@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """Amounts of work; all are counts or bytes, none is negative.
+    """Amounts of work; all are counts or bytes, none is negative but in what `minus` gives.
 
     Attributes:
         rows_read: rows that scans give, after row groups and pages were skipped.
@@ -41,6 +41,10 @@ class Vector:
     def plus(self, other: Vector) -> Vector:
         """Add the work of something else."""
         return Vector(*(getattr(self, name) + getattr(other, name) for name in KINDS))
+
+    def minus(self, other: Vector) -> Vector:
+        """How much more work this is than something else; less than none where it is less."""
+        return Vector(*(getattr(self, name) - getattr(other, name) for name in KINDS))
 
     def times(self, factor: float, *, fixed: float | None = None) -> Vector:
         """The same work so many times; `fixed` says how often what does not follow the data."""

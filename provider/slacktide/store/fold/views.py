@@ -46,6 +46,7 @@ def _restate_view(draft: Draft, number: int, update: u.RestateView) -> None:
         former_versions=old.former_versions,
         forgotten_run=old.forgotten_run,
         doubted=old.doubted,
+        remembers=old.remembers,
     )
 
 
@@ -124,6 +125,7 @@ def _advance(draft: Draft, number: int, update: u.AdvanceView) -> None:
         former_versions={},
         run=update.run,
         since=update.run if view.since is None and view.run is None else view.since,
+        remembers=update.remembers,
         token=number,
         doubted="",
     )

@@ -1,0 +1,22 @@
+"""States that no view keeps any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from slacktide.store import update as u
+from slacktide.store.world import World
+
+
+def forget_states(world: World, stated: Mapping[str, Sequence[str]]) -> list[u.DropChain]:
+    """Drop the states that no view keeps from now on; also what two runs at a time left to each other.
+
+    Args:
+        world: the log as it is.
+        stated: by view, the chains that it keeps from now on; none for one that is dropped.
+    """
+    kept = {state for states in stated.values() for state in states}
+    for view in world.views.values():
+        kept |= set() if view.name in stated else {*view.states, *view.remembers}
+    states = (chain for chain in world.chains if chain.startswith("states/"))
+    return [u.DropChain(chain) for chain in states if chain not in kept]

@@ -1,0 +1,281 @@
+"""Which joins a view remembers besides the states that its operators need (ADR 11).
+
+An incremental run reads a join as of a moment where it meets a change, such as `R ⋈ S` in `(R ⋈ S) ⋈ ΔA`.
+Where the keys of `ΔA` lie anywhere in the tables, these are read whole, run after run, however few rows the
+join has. Kept as a bag, an auxiliary view (D. Quass and others, *Making views self-maintainable for data
+warehousing*, PDIS 1996), it costs a read of its own rows and a write of its change.
+
+A view starts to remember a join when the runs without it would have saved by it what starting costs (ski
+rental, as in `weighing`), and stops when the runs with it have turned out dearer than those without. A run that builds
+the view anew forgets all of them, and counting begins again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from slacktide.algebra import relation as r
+from slacktide.algebra.nested import is_storable
+from slacktide.algebra.tree import relations, sources
+from slacktide.algebra.types import is_told_apart
+from slacktide.optimizer.costs import Evidence, Vector, program_key, program_work
+from slacktide.optimizer.costs.operators import COMPRESSED, moved
+from slacktide.optimizer.derivation import Maintenance, maintain, scopes
+from slacktide.optimizer.foreign_keys import ForeignKey
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.plan import Versions
+from slacktide.optimizer.states import bag_chain
+from slacktide.optimizer.statistics import Cardinality, Statistics, StoredFacts
+from slacktide.program.operator import Program
+
+MOST_ROWS: Final = 0.1
+"""Rows of a join that is remembered, as a share of those of the largest source below it: what is read instead."""
+LEAST_SAVING: Final = 0.1
+"""What remembering a join must save, as a share of what a run costs: less is the noise of one (ADR 9)."""
+LEAST_SECONDS: Final = 0.1
+"""Seconds of CPU that it must save: a write costs as much."""
+LEAST_ROWS: Final = 250_000
+"""Rows of a view's sources below which what a run takes says more of the machine (ADR 9)."""
+ASKED_EVERY: Final = 32
+"""Runs of the workspace after which a steady program is asked again."""
+
+
+def joins(analysis: Maintainability) -> dict[str, frozenset[r.Rel]]:
+    """The joins that a view may remember, by chain: those that mean the same share one.
+
+    They have rows of base tables, of types that are stored and grouped by.
+    """
+    found: dict[str, set[r.Rel]] = defaultdict(set)
+    for rel in relations(analysis.root):
+        if isinstance(rel, r.Join) and rel != analysis.root and not analysis.is_state_backed(rel):
+            types = [column.type for column in rel.columns]
+            if types and all(is_storable(one) and is_told_apart(one) for one in types):
+                found[bag_chain(rel, analysis.conf)].add(rel)
+    return {chain: frozenset(rels) for chain, rels in found.items()}
+
+
+def joins_of(analysis: Maintainability, chains: Collection[str]) -> frozenset[r.Rel]:
+    """The joins of a view that some chains hold."""
+    if not chains:
+        return frozenset()
+    found = joins(analysis)
+    return frozenset(rel for chain in chains for rel in found.get(chain, ()))
+
+
+def sources_of(analysis: Maintainability, chains: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The sources that each join is made of which some chains hold."""
+    found = {bag_chain(rel, analysis.conf): sources(rel) for rel in joins_of(analysis, chains)}
+    return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """What a view starts or stops to remember, and why.
+
+    Attributes:
+        rel: the join.
+        starts: whether it starts.
+        saving: seconds of CPU that a run is expected to take less from then on.
+        cost: seconds of CPU that this run takes more.
+    """
+
+    rel: r.Rel
+    starts: bool
+    saving: float
+    cost: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that plans store."""
+        return {
+            "join_of": list(sources(self.rel)),
+            "starts": self.starts,
+            "saving": round(self.saving, 3),
+            "cost": round(self.cost, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Remembering:
+    """An incremental program, and what is remembered once it has run.
+
+    Attributes:
+        maintenance: the program; with the write that starts, where one starts.
+        chains: of the joins, sorted.
+        switch: what is otherwise than before; None for nothing.
+    """
+
+    maintenance: Maintenance
+    chains: tuple[str, ...]
+    switch: Switch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which joins one view remembers from one run on.
+
+    Attributes:
+        view: its name.
+        analysis: of it.
+        changed: the sources that have changed.
+        foreign_keys: those that hold.
+        statistics: what is known as of the run.
+        evidence: the view's past runs.
+        start: the versions that the run goes on from.
+        states: the versions of each state that exists, of any view, by chain.
+    """
+
+    view: str
+    analysis: Maintainability
+    changed: frozenset[str]
+    foreign_keys: frozenset[ForeignKey]
+    statistics: Statistics
+    evidence: Evidence
+    start: Versions
+    states: Mapping[str, Versions]
+
+    def maintained(self, chains: Collection[str], begun: str = "") -> Maintenance:
+        """The program that goes by the joins of some chains, and starts to remember another one."""
+        return maintain(
+            self.view,
+            self.analysis,
+            self.changed,
+            self.foreign_keys,
+            remembered=joins_of(self.analysis, chains),
+            begun=joins_of(self.analysis, [begun]) if begun else frozenset(),
+        )
+
+    def present(self, chains: Collection[str]) -> Remembering:
+        """The program with what is remembered, of some chains those that are there as of the start."""
+        there = tuple(sorted(chain for chain in chains if self._is_there(chain)))
+        return Remembering(self.maintained(there), there)
+
+    def reconsidered(self, now: Remembering) -> Remembering:
+        """What to remember from this run on."""
+        key = program_key(now.maintenance.program)
+        newest, times = self.evidence.newest(key), self.evidence.times(key)
+        if newest is None or not is_asked(times, newest.run, self.evidence.rows or 0):
+            return now
+        stopped = self.stopped(now) if self.evidence.is_usual(key) else None
+        return stopped or self._started(now, times) or now
+
+    def _started(self, now: Remembering, times: int) -> Remembering | None:
+        """With the join that saves most, of those that the program reads tables for."""
+        program, needed = now.maintenance.program, scopes(self.analysis)
+        work, price = self._work(program), self._price(program)
+        found: list[Remembering] = []
+        for chain, alike in sorted(joins(self.analysis).items()):
+            rel = min(alike, key=lambda one: one.digest)
+            is_read = not alike.isdisjoint(now.maintenance.read) and chain not in now.chains
+            if not is_read or chain in needed or self._is_large(rel):
+                continue
+            chains = tuple(sorted((*now.chains, chain)))
+            after = self.maintained(chains)
+            if chain not in self.states:
+                first = self.maintained(now.chains, chain)
+            elif self._is_there(chain):
+                first = after  # another view remembers it, or needs it
+            else:
+                continue  # another view keeps it as of other versions
+            saving = self._saving(program, work, price, after.program, rel)
+            cost = max(-self._saving(program, work, price, first.program, rel), 0.0)
+            if pays(saving, cost, times, price):
+                switch = Switch(rel, starts=True, saving=saving, cost=cost)
+                found.append(Remembering(first, chains, switch))
+        return max(found, key=_saved, default=None)
+
+    def stopped(self, now: Remembering) -> Remembering | None:
+        """Without the join of which runs took most more than those without; None where none did."""
+        program = now.maintenance.program
+        work, price = self._work(program), self._price(program)
+        found: list[Remembering] = []
+        for chain in now.chains:
+            chains = tuple(other for other in now.chains if other != chain)
+            without = self.maintained(chains)
+            if self.evidence.newest(program_key(without.program)) is None:
+                continue
+            rel = min(joins_of(self.analysis, [chain]), key=lambda one: one.digest)
+            saving = self._saving(program, work, price, without.program, rel)
+            if pays(saving, 0.0, 1, price):
+                switch = Switch(rel, starts=False, saving=saving, cost=0.0)
+                found.append(Remembering(without, chains, switch))
+        return max(found, key=_saved, default=None)
+
+    def _is_there(self, chain: str) -> bool:
+        """Whether a state is there as of the start of the run."""
+        return is_there(chain, self.start, self.states)
+
+    def _is_large(self, rel: r.Rel) -> bool:
+        largest = max(self.statistics.source(name).rows.value for name in sources(rel))
+        return Cardinality(self.statistics).of(rel).rows.value > MOST_ROWS * largest
+
+    def _price(self, program: Program) -> float:
+        key, work = program_key(program), self._work(program)
+        return self.evidence.predict("incremental", key, work).price
+
+    def _saving(
+        self, now: Program, work: Vector, price: float, other: Program, rel: r.Rel
+    ) -> float:
+        """Seconds of CPU that another program takes less than this one, which has run.
+
+        Where both have run, by what they took; else by what the model sees less of, as far off as it was.
+        """
+        rates = self.evidence.coefficients
+        past = self.evidence.newest(program_key(now))
+        past_other = self.evidence.newest(program_key(other))
+        if past is not None and past_other is not None:
+            return price * (1.0 - past_other.price(rates) / max(past.price(rates), 1e-9))
+        less = work.minus(self._work(other, rel))
+        return rates.in_tasks(less) * self.evidence.error(program_key(now)) + rates.outside(less)
+
+    def _work(self, program: Program, rel: r.Rel | None = None) -> Vector:
+        """The work of a program, where a join may be remembered that is not yet."""
+        known = self.statistics
+        chain = "" if rel is None else bag_chain(rel, self.analysis.conf)
+        if rel is not None and chain not in known.stored:
+            size = Cardinality(known).of(rel)
+            facts = StoredFacts(size.rows.value, COMPRESSED * moved(size, rel.columns))
+            known = replace(known, stored={**known.stored, chain: facts})
+        return program_work(program, known)
+
+
+def _saved(found: Remembering) -> float:
+    return 0.0 if found.switch is None else found.switch.saving
+
+
+def is_there(chain: str, start: Versions, states: Mapping[str, Versions]) -> bool:
+    """Whether a state is there as of the start of a run.
+
+    Args:
+        chain: its id.
+        start: versions from which the run goes on.
+        states: the versions of each state that exists, by chain.
+    """
+    versions = states.get(chain)
+    return versions is not None and all(start.get(name) == at for name, at in versions.items())
+
+
+def is_asked(times: int, run: int, rows: int) -> bool:
+    """Whether to ask what to remember, which takes time: after 2, 4, 8, … runs, and then now and then.
+
+    Args:
+        times: how often the program has run since something else was remembered.
+        run: the number of its newest run.
+        rows: of the view's sources.
+    """
+    is_power = times & (times - 1) == 0
+    return rows >= LEAST_ROWS and times > 1 and (is_power or run % ASKED_EVERY == 0)
+
+
+def pays(saving: float, cost: float, times: int, price: float) -> bool:
+    """Whether what past runs would have saved has reached what a switch costs.
+
+    Args:
+        saving: seconds of CPU of one run.
+        cost: seconds of CPU of the switch.
+        times: how many runs there were.
+        price: seconds of CPU of a run.
+    """
+    return saving >= max(LEAST_SAVING * price, LEAST_SECONDS) and saving * times >= cost

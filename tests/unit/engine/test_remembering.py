@@ -1,0 +1,141 @@
+"""When a view starts and stops to remember a join, by what its runs have cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slacktide import store as s
+from slacktide.algebra.tree import sources
+from slacktide.algebra.view import ReadView
+from slacktide.common.tree import of_type
+from slacktide.engine.explanation import explain_view
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.remembered_joins import LEAST_ROWS, is_asked, pays
+from slacktide.program import operator as o
+from tests.harness.planner.tpch_views import TPCH
+from tests.harness.priced import VIEW, Priced
+
+
+@pytest.fixture
+def priced(tmp_path: Path) -> Priced:
+    """Q17: what is sold of few parts in small quantities, as measured by all that is sold of them."""
+    root = TPCH.relation("q17")
+    read = ReadView(relation=root, outputs=root.columns, sources=sources(root))
+    return Priced(tmp_path, read, {name: TPCH.rows[name] for name in read.sources})
+
+
+def reads(plan: ViewPlan, source: str) -> bool:
+    assert plan.program is not None
+    return any(read.source == source for read in of_type(plan.program, o.ReadSnapshot))
+
+
+def begins(plan: ViewPlan) -> bool:
+    return bool(plan.predicted.get("remembering", {}).get("starts"))
+
+
+def refreshed(priced: Priced, *, with_it: float, without: float, deletes: int = 0) -> ViewPlan:
+    """Let lines arrive and refresh, at prices with and without what is remembered."""
+    priced.arrive("lineitem", 6_000, deletes)
+    plan = priced.ws.plan().views[0]
+    paid = with_it if plan.remembers and not begins(plan) else without
+    priced.run(lambda _: paid if plan.method == "incremental" else 4 * without)
+    return plan
+
+
+def test_a_join_that_runs_read_tables_for_is_remembered(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
+    assert {plan.method for plan in plans} == {"incremental"}
+    started = [begins(plan) for plan in plans]
+    assert started.count(True) == 1
+    assert not started[0], "a program that has not run says nothing"
+    after = plans[started.index(True) + 1]
+    assert not reads(after, "lineitem")
+    assert after.remembers == priced.world().views[VIEW].remembers
+    assert "remembers the join of lineitem and part:" in explain_view(priced.world(), VIEW).text
+    assert priced.world().chains[after.remembers[0]].segments
+
+
+def test_what_has_turned_out_dearer_is_forgotten(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
+    plans = [refreshed(priced, with_it=5.0, without=3.0) for _ in range(24)]
+    started = next(place for place, plan in enumerate(plans) if begins(plan))
+    stopped = next(
+        place for place, plan in enumerate(plans) if place > started and not plan.remembers
+    )
+    assert reads(plans[stopped], "lineitem")
+    assert not any(plan.remembers for plan in plans[stopped:]), "evidence speaks against it"
+    assert not priced.world().views[VIEW].remembers
+
+
+def test_a_small_view_is_not_asked(tmp_path: Path) -> None:
+    root = TPCH.relation("q17")
+    read = ReadView(relation=root, outputs=root.columns, sources=sources(root))
+    priced = Priced(tmp_path, read, {name: TPCH.rows[name] // 100 for name in read.sources})
+    priced.run(lambda _: 12.0)
+    for _ in range(8):
+        assert not refreshed(priced, with_it=0.5, without=3.0).remembers
+
+
+def test_what_is_built_anew_counts_again(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
+    first = [begins(plan) for plan in plans].index(True)
+    lost = next(iter(priced.world().views[VIEW].remembers))
+    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != lost)
+    priced.commit(s.DropChain(needed))
+    assert refreshed(priced, with_it=0.5, without=3.0).method == "full"
+    assert not priced.world().views[VIEW].remembers
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
+    again = [begins(plan) for plan in plans].index(True)
+    assert 2 <= again <= first + 1
+
+
+@pytest.mark.parametrize(
+    ("times", "run", "asked"),
+    [
+        (0, 1, False),
+        (1, 1, False),
+        (2, 1, True),
+        (3, 3, False),
+        (8, 9, True),
+        (200, 201, False),
+        (200, 224, True),
+    ],
+)
+def test_when_to_ask(times: int, run: int, asked: bool) -> None:
+    assert is_asked(times, run, LEAST_ROWS) == asked
+    assert not is_asked(times, run, LEAST_ROWS - 1)
+
+
+def test_what_pays() -> None:
+    assert pays(0.5, 1.0, 2, 3.0)
+    assert not pays(0.5, 1.1, 2, 3.0), "not earned yet"
+    assert not pays(0.2, 0.0, 9, 3.0), "less than a tenth of a run"
+    assert not pays(0.05, 0.0, 9, 0.1), "less than what a write costs"
+
+
+def test_explain_says_so(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
+    for _ in range(8):
+        priced.arrive("lineitem", 6_000)
+        if begins(priced.ws.plan().views[0]):
+            text = explain_view(priced.world(), VIEW).text
+            assert "starts to remember the join of lineitem and part:" in text
+            return
+        priced.run(lambda plan: 3.0)
+    pytest.fail("nothing was remembered")
+
+
+def test_a_remembered_join_that_is_gone_costs_no_rebuild(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
+    plans: list[Any] = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
+    priced.commit(s.DropChain(plans[-1].remembers[0]))
+    priced.arrive("lineitem", 6_000)
+    plan = priced.ws.plan().views[0]
+    assert plan.method == "incremental"
+    assert reads(plan, "lineitem")
+    assert not plan.remembers

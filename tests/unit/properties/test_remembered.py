@@ -1,0 +1,71 @@
+"""Programs that remember joins give what batch evaluation gives, and what is remembered is what it says."""
+
+from __future__ import annotations
+
+import hypothesis
+import pytest
+from hypothesis import strategies as st
+
+from slacktide.algebra.textual import to_text
+from slacktide.optimizer import remembered_joins
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.remembered_joins import Question, Remembering, joins_of
+from slacktide.optimizer.states import bag_chain
+from slacktide.program.reference.bags import consolidate
+from slacktide.program.reference.relations import evaluate
+from tests.harness.maintained import Maintained
+from tests.harness.memory import as_bag, same_bag
+from tests.harness.plans import cases
+
+pytestmark = pytest.mark.timeout(600)
+
+SHARDS = 4
+LEAST = 3
+"""Runs after which something was remembered, of all of a shard."""
+COUNTED: list[int] = []
+DECISIONS = ((("auto", 0.0),) * 8) + (("full", 0.0), ("auto", 0.5))
+
+
+def holds(maintained: Maintained) -> int:
+    """Check what is remembered; how many joins that is."""
+    analysis = Maintainability(maintained.relation, maintained.read.conf)
+    rels = joins_of(analysis, maintained.remembers)
+    for rel in rels:
+        chain = bag_chain(rel, analysis.conf)
+        rows = as_bag(evaluate(rel, maintained.world.tables(maintained.states[chain])))
+        assert same_bag(consolidate(maintained.world.bags[chain]), rows), to_text(rel)
+    assert {bag_chain(rel, analysis.conf) for rel in rels} == {*maintained.remembers}
+    return len(rels)
+
+
+def asked(question: Question, now: Remembering) -> Remembering:
+    """Ask in every run, without evidence of others."""
+    return question.stopped(now) or question._started(now, 1) or now
+
+
+@hypothesis.settings(
+    max_examples=200, suppress_health_check=list(hypothesis.HealthCheck), deadline=None
+)
+@hypothesis.given(data=st.data())
+def refresh_equals_batch(data: st.DataObject) -> None:
+    case = data.draw(cases())
+    hypothesis.note(to_text(case.relation))
+    maintained = Maintained(case)
+    maintained.refresh()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(remembered_joins, "MOST_ROWS", float("inf"))
+        patch.setattr(remembered_joins.Question, "reconsidered", asked)
+        patch.setattr(remembered_joins, "pays", lambda *_: data.draw(st.booleans(), "pays"))
+        for batch in case.batches:
+            maintained.arrive(batch)
+            maintained.refresh(*data.draw(st.sampled_from(DECISIONS)))
+            COUNTED.append(holds(maintained))
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_every_refresh_equals_batch(shard: int) -> None:
+    COUNTED.clear()
+    if hypothesis.settings().derandomize:
+        hypothesis.seed(200 + shard)(refresh_equals_batch)
+    refresh_equals_batch()
+    assert sum(map(bool, COUNTED)) >= LEAST
