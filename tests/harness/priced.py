@@ -13,6 +13,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.engine.forgetting import forget_states
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.workspace import Workspace
+from slacktide.optimizer.api import state_sources
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program import operator as o
 from tests.harness.objects import TickingClock
@@ -48,7 +49,9 @@ class Priced:
             columns = ({"name": "c1", "type": "INT", "nullable": True},)
             self.commit(s.AddSource(name, "change-feed", {"path": str(folder)}, columns))
             self.arrive(name, count)
-        self.commit(s.AddView(VIEW, "SELECT 1", {}, {}, view.to_dict()))
+        self._states = tuple(state_sources(view))
+        stated = s.AddView(VIEW, "SELECT 1", {}, {}, view.to_dict(), states=self._states)
+        self.commit(stated)
 
     def commit(self, *updates: s.Update) -> None:
         self.ws._store.commit(updates)
@@ -81,7 +84,7 @@ class Priced:
         self.commit(
             *self._written(view, run),
             s.AdvanceView(VIEW, view.end, run, view.remembers),
-            *forget_states(self.world(), {VIEW: view.remembers}),
+            *forget_states(self.world(), {VIEW: (*self._states, *view.remembers)}),
             s.RecordRun(run, plan.plan_id, report),
         )
         return dict(report["views"][VIEW])

@@ -9,7 +9,7 @@ from slacktide.store.world import World
 
 
 def forget_states(world: World, stated: Mapping[str, Sequence[str]]) -> list[u.DropChain]:
-    """Drop the states that no view keeps from now on; also what two runs at a time left to each other.
+    """Drop what views needed or remembered and no view keeps from now on.
 
     Args:
         world: the log as it is.
@@ -18,5 +18,6 @@ def forget_states(world: World, stated: Mapping[str, Sequence[str]]) -> list[u.D
     kept = {state for states in stated.values() for state in states}
     for view in world.views.values():
         kept |= set() if view.name in stated else {*view.states, *view.remembers}
-    states = (chain for chain in world.chains if chain.startswith("states/"))
-    return [u.DropChain(chain) for chain in states if chain not in kept]
+    changed = [world.views[name] for name in stated if name in world.views]
+    before = dict.fromkeys(s for view in changed for s in (*view.states, *view.remembers))
+    return [u.DropChain(s) for s in before if s in world.chains and s not in kept]
