@@ -58,10 +58,11 @@ def shop(program: Program, tmp_path: Path) -> Program:
     return program
 
 
-# A shell that starts something in the background may have it ignore interrupts.
+# A shell that starts something in the background may have it ignore interrupts, and `nohup` that it hangs up.
 _HEED = (
     "import signal; from slacktide.cli.main import main;"
-    "signal.signal(signal.SIGINT, signal.default_int_handler); main()"
+    "signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "signal.signal(signal.SIGHUP, signal.SIG_DFL); main()"
 )
 HEEDING_INTERRUPTS = (sys.executable, "-u", "-c", _HEED)
 ORDERS = (
