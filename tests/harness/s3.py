@@ -1,4 +1,4 @@
-"""An object store that speaks S3, on this machine: moto's server in a process of its own."""
+"""An object store that speaks S3, on this machine: moto's server in a process of its own (`s3_server`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import unescape
 from itertools import count
+from pathlib import Path
 from threading import Thread
 from urllib.parse import quote
 
@@ -22,6 +23,7 @@ from slacktide.store.reach import reach
 
 _ADDRESS = re.compile(r"Running on (http://\S+)")
 _NUMBERS = count()
+_SERVER = str(Path(__file__).with_name("s3_server.py"))
 KEY, SECRET, REGION = "lake-key", "lake-secret", "eu-central-1"
 
 
@@ -120,7 +122,7 @@ class Bucket:
 @contextmanager
 def running_s3() -> Iterator[S3]:
     """Start a server on a free port, and stop it in the end."""
-    command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
+    command = [sys.executable, "-W", "ignore", _SERVER, "-H", "127.0.0.1", "-p", "0"]
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
