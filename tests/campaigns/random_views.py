@@ -2,11 +2,12 @@
 
 At full length, resumable by round; several processes may share an output, each with rounds of its own:
 
-    python -m tests.campaigns.random_views --views 1500 --batches 10 --seed 1 \
+    python -m tests.campaigns.random_views --views 1250 --batches 10 --seed 1 \
         --out tests/campaigns/random_views.json [--part 0/2]
 
-A round is 25 views in one workspace over one stream; every tenth goes on with the metamorphic moves, and in every
-fourth views remember all joins that they may (`keeping`), whatever that costs. What is wrong is shrunk and written to `tests/spark/random_views/found`, one case for each kind of failure.
+A round is 30 views in one workspace over one stream; every tenth goes on with the metamorphic moves, and in every
+fourth views remember all joins that they may (`remembered_joins`), whatever that costs. Five of 30 views read another
+one. What is wrong is shrunk and written to `tests/spark/random_views/found`, one case for each kind of failure.
 """
 
 from __future__ import annotations
