@@ -12,7 +12,7 @@ together into one that fails when there were several, as the query does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from slacktide.algebra import relation as r
@@ -21,6 +21,7 @@ from slacktide.algebra.tree import fresh_ids, inputs, own_subqueries
 from slacktide.algebra.types import BIGINT, BOOLEAN
 from slacktide.common.node import Node
 from slacktide.common.tree import graft, rewrite
+from slacktide.errors import InvariantError
 
 _MANY: Final = "'a scalar subquery gives more than one row'"
 
@@ -49,21 +50,49 @@ def _without_idle(node: Node) -> Node | None:
 def _joined(rel: r.Rel, queries: list[s.Subquery], fresh: Iterator[int]) -> r.Rel:
     """The relation over its first input, each row with the values of the subqueries."""
     below = inputs(rel)[0]
-    fed: r.Rel = below
     values: dict[bytes, Node] = {}
+    joined: list[tuple[r.Rel, r.JoinKind]] = []
     for query in queries:
         given, rows = query.query.columns[0], _rows(query.query)
         column = s.Column(next(fresh), given.name, query.type, nullable=True)
         value = r.Project(query.query, (s.Assignment(column, s.reference(given)),))
         if rows is None:
             value = _only(query.query, column, fresh)
-        kind: r.JoinKind = "left" if rows == "some" else "inner"
-        fed = r.Join(fed, value, kind, None)
+        joined.append((value, "left" if rows == "some" else "inner"))
         values[query.digest] = s.Reference(column.id, column.type, nullable=True)
+    fed = _fed(below, joined)
     replaced = graft(rel, {**values, below.digest: fed})
     if [column.id for column in replaced.columns] == [column.id for column in rel.columns]:
         return replaced
     return r.Project(replaced, tuple(s.identity(column) for column in rel.columns))
+
+
+def _fed(rel: r.Rel, joined: Sequence[tuple[r.Rel, r.JoinKind]]) -> r.Rel:
+    """Each row with the values of some relations of at most one row, below the order that a limit above goes by."""
+    if not _is_ordered(rel):
+        for value, kind in joined:
+            rel = r.Join(rel, value, kind, None)
+        return rel
+    below = _fed(inputs(rel)[0], joined)
+    match rel:
+        case r.Sort():
+            return r.Sort(below, rel.keys)
+        case r.Limit():
+            return r.Limit(below, rel.count, rel.offset)
+        case r.Filter():
+            return r.Filter(below, rel.predicate)
+        case r.Project():
+            added = [column for value, _ in joined for column in value.columns]
+            return r.Project(below, (*rel.outputs, *map(s.identity, added)))
+        case _:
+            raise InvariantError(f"an order is below {rel.tag}")
+
+
+def _is_ordered(rel: r.Rel) -> bool:
+    """Whether a limit above finds an order here, as `recomputed` looks for it."""
+    while isinstance(rel, r.Project | r.Filter | r.Limit):
+        rel = rel.child
+    return isinstance(rel, r.Sort)
 
 
 def _only(query: r.Rel, column: s.Column, fresh: Iterator[int]) -> r.Project:

@@ -6,7 +6,10 @@ import pytest
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
+from slacktide.common.tree import of_type
 from slacktide.errors import DataError
+from slacktide.optimizer.normal import normal
+from slacktide.optimizer.recomputed import recomputed
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case
 from tests.harness.plans.sources import SourceShape
@@ -56,3 +59,22 @@ def test_the_same_row_twice_is_two_rows() -> None:
     view.arrive({"lines": [((2, None, None), 1)]})
     with pytest.raises(DataError, match="more than one row"):
         view.run(view.plan())
+
+
+def test_a_limit_finds_the_order_below_a_projection_that_asks() -> None:
+    value = column(50, "BIGINT", nullable=False)
+    counted = s.AggregateCall(
+        "count", (), distinct=False, filter=None, type="BIGINT", nullable=False
+    )
+    query = s.Subquery(
+        r.Aggregate(LINES, (), (s.Measure(value, counted),)), "BIGINT", nullable=True
+    )
+    key = s.reference(ORDERS.columns[0])
+    ordered = r.Sort(ORDERS, (s.SortKey(key, ascending=False, nulls_first=False),))
+    asked = s.Assignment(column(51, "BIGINT"), query)
+    outputs = (*map(s.identity, ORDERS.columns), asked)
+    limit = normal(r.Limit(r.Project(ordered, outputs), None, 1))
+    assert isinstance(limit, r.Limit)
+    how = recomputed(limit, lambda name, kind: column(99, kind))
+    sorts = list(of_type(how.query, r.Sort))
+    assert [sort.keys[0] for sort in sorts] == [ordered.keys[0]]
