@@ -14,7 +14,7 @@ import json
 import platform
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,16 +43,22 @@ class Step:
     empty: list[str] = field(default_factory=list)
 
 
-def build(root: Path, spark: SparkSession) -> Workspace:
-    """A workspace over fresh base data with all 22 views and a first run."""
-    tpch.generate_base(root / "lake", scale=SCALE)
+def build(
+    root: Path,
+    spark: SparkSession,
+    *,
+    scale: float = SCALE,
+    views: Iterable[str] = tuple(tpch.QUERIES),
+) -> Workspace:
+    """A workspace over fresh base data with views, all 22 if not given, and a first run."""
+    tpch.generate_base(root / "lake", scale=scale)
     workspace = Workspace.create(str(root / "workspace"))
     for name, table in tpch.TABLES.items():
         workspace.add_source(
             name, kind="change-feed", path=str(root / "lake" / name), key=list(table.key)
         )
-    parameters = tpch.workable_parameters(SCALE)
-    for name in tpch.QUERIES:
+    parameters = tpch.workable_parameters(scale)
+    for name in views:
         workspace.add_view(spark, name, tpch.query(name, **parameters.get(name, {})))
     workspace.refresh(spark)
     return workspace

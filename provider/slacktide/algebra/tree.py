@@ -66,6 +66,15 @@ def relations(root: r.Rel) -> Iterator[r.Rel]:
             yield cast("r.Rel", node)
 
 
+def ordered_path(rel: r.Rel) -> tuple[r.Rel, ...]:
+    """A relation and those below it, through what keeps the order of rows; the last one is the order, if any is."""
+    path = [rel]
+    while isinstance(rel, r.Project | r.Filter | r.Limit):
+        rel = rel.child
+        path.append(rel)
+    return tuple(path)
+
+
 def sources(root: r.Rel) -> tuple[str, ...]:
     """Names of the sources read, sorted."""
     return tuple(sorted({scan.source for scan in of_type(root, r.Scan)}))

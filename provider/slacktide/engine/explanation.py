@@ -10,12 +10,12 @@ from typing import Any, Final
 from slacktide.algebra.textual import to_text
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
+from slacktide.engine.knowledge import stored_facts
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import plan_next
 from slacktide.optimizer.api import state_sources, verdict
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.textual import program_text
-from slacktide.store.naming import segments
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
@@ -123,14 +123,15 @@ def _join_of(sources: Sequence[str]) -> str:
 
 def _remembered(world: World, record: ViewRecord) -> list[str]:
     """The joins that a view keeps besides what its operators need, and how large they are."""
+    there = [chain for chain in record.remembers if chain in world.chains]
+    if not there:
+        return []
+    made_of = state_sources(ReadView.from_dict(record.definition), there)
     lines = []
-    made_of = state_sources(ReadView.from_dict(record.definition), record.remembers)
-    for chain in record.remembers:
-        if chain in world.chains:
-            pieces = list(segments(world.chains[chain]))
-            rows, size = sum(p.rows for p in pieces), sum(p.bytes for p in pieces)
-            what = _join_of(made_of[chain])
-            lines.append(f"remembers {what}: {rows:,} rows in {size:,} bytes")
+    for chain in there:
+        facts = stored_facts(world.chains[chain])
+        size = f"{facts.rows:,.0f} rows in {facts.bytes:,.0f} bytes"
+        lines.append(f"remembers {_join_of(made_of[chain])}: {size}")
     return lines
 
 

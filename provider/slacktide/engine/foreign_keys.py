@@ -289,7 +289,7 @@ def doubts(world: World, broken: frozenset[ForeignKey]) -> list[u.Update]:
     for view in world.views.values() if broken else ():
         used = broken & (_used(view, once) | _used(view, now) | _used(view, broken))
         if used:
-            states.update(dict.fromkeys((*view.states, *view.remembers)))
+            states.update(dict.fromkeys(view.kept))
         if used and view.versions is not None:
             updates.append(u.DoubtAnswer(view.name, str(min(used))))
     return [*updates, *(u.DropChain(chain) for chain in states if chain in world.chains)]

@@ -17,7 +17,7 @@ def forget_states(world: World, stated: Mapping[str, Sequence[str]]) -> list[u.D
     """
     kept = {state for states in stated.values() for state in states}
     for view in world.views.values():
-        kept |= set() if view.name in stated else {*view.states, *view.remembers}
+        kept |= set() if view.name in stated else {*view.kept}
     changed = [world.views[name] for name in stated if name in world.views]
-    before = dict.fromkeys(s for view in changed for s in (*view.states, *view.remembers))
+    before = dict.fromkeys(s for view in changed for s in view.kept)
     return [u.DropChain(s) for s in before if s in world.chains and s not in kept]

@@ -112,7 +112,7 @@ class Knowledge:
 
     @cached_property
     def _chains(self) -> Mapping[str, StoredFacts]:
-        return {name: _stored(chain) for name, chain in self.world.chains.items()}
+        return {name: stored_facts(chain) for name, chain in self.world.chains.items()}
 
     def _source(self, name: str, start: int, end: int) -> SourceFacts:
         source = self.world.sources[name]
@@ -155,7 +155,8 @@ def _changed(rows: int | None, size: int, whole: int, all_rows: Figure) -> Figur
     return Figure(all_rows.value * size / whole if whole else 0.0)
 
 
-def _stored(chain: Chain) -> StoredFacts:
+def stored_facts(chain: Chain) -> StoredFacts:
+    """Rows, bytes and files of a chain, base and segments."""
     pieces = list(segments(chain))
     return StoredFacts(
         rows=float(sum(piece.rows for piece in pieces)),

@@ -283,38 +283,37 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
 def _weighed(name: str, view: ReadView, situation: Situation, question: Question) -> _Chosen:
     """Choose between what extends the answer, what builds it with its states, and the text."""
     now = question.present(situation.remembers)
-    case = _case(name, view, situation, question, now)
+    full = {"rebuild": _anew(name, view, question.analysis), "text": _from_snapshots(name, view)}
+    works = {way: _work(program, view, situation) for way, program in full.items()}
+    case = _case(view, situation, now, works)
     found = _found(case, situation)
     without = question.stopped(now) if now.chains and found.way != "incremental" else None
     if without is not None:
-        other = _case(name, view, situation, question, without)
+        other = _case(view, situation, without, works)
         if _found(other, situation).way == "incremental":
             return _extended(view, situation, without, other)
     if found.way == "incremental":
         return _extended(view, situation, question.reconsidered(now), case)
-    anew = _anew(name, view, question.analysis)
-    program = _from_snapshots(name, view) if found.way == "text" else anew
     return _Chosen(
         "full",
         () if found.reason is None else (found.reason,),
-        program,
+        full[found.way],
         predicted=found.to_dict(),
         remembers=now.chains if found.way == "text" else (),
     )
 
 
 def _case(
-    name: str, view: ReadView, situation: Situation, question: Question, now: Remembering
+    view: ReadView,
+    situation: Situation,
+    now: Remembering,
+    full: Mapping[str, tuple[str, Vector]],
 ) -> Case:
     """What speaks for each way of a run that may go by some joins."""
     maintained = now.maintenance.program
     missing = missing_state(maintained, situation.start, situation.states)
     return Case(
-        Ways(
-            incremental=_work(maintained, view, situation),
-            rebuild=_work(_anew(name, view, question.analysis), view, situation),
-            text=_work(_from_snapshots(name, view), view, situation),
-        ),
+        Ways(incremental=_work(maintained, view, situation), **full),
         situation.evidence,
         situation.share,
         missing or _passed_snapshot(maintained, situation),

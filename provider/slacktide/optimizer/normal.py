@@ -17,7 +17,7 @@ from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.algebra.tree import fresh_ids, inputs, own_subqueries
+from slacktide.algebra.tree import fresh_ids, inputs, ordered_path, own_subqueries
 from slacktide.algebra.types import BIGINT, BOOLEAN
 from slacktide.common.node import Node
 from slacktide.common.tree import graft, rewrite
@@ -69,7 +69,7 @@ def _joined(rel: r.Rel, queries: list[s.Subquery], fresh: Iterator[int]) -> r.Re
 
 def _fed(rel: r.Rel, joined: Sequence[tuple[r.Rel, r.JoinKind]]) -> r.Rel:
     """Each row with the values of some relations of at most one row, below the order that a limit above goes by."""
-    if not _is_ordered(rel):
+    if not isinstance(ordered_path(rel)[-1], r.Sort):
         for value, kind in joined:
             rel = r.Join(rel, value, kind, None)
         return rel
@@ -86,13 +86,6 @@ def _fed(rel: r.Rel, joined: Sequence[tuple[r.Rel, r.JoinKind]]) -> r.Rel:
             return r.Project(below, (*rel.outputs, *map(s.identity, added)))
         case _:
             raise InvariantError(f"an order is below {rel.tag}")
-
-
-def _is_ordered(rel: r.Rel) -> bool:
-    """Whether a limit above finds an order here, as `recomputed` looks for it."""
-    while isinstance(rel, r.Project | r.Filter | r.Limit):
-        rel = rel.child
-    return isinstance(rel, r.Sort)
 
 
 def _only(query: r.Rel, column: s.Column, fresh: Iterator[int]) -> r.Project:

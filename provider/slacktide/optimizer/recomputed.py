@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.algebra.tree import references
+from slacktide.algebra.tree import ordered_path, references
 from slacktide.algebra.types import BOOLEAN, DataType
 from slacktide.common.tree import graft
 from slacktide.optimizer.first import FirstRows, rows_needed, total_order
@@ -59,9 +59,7 @@ def _limit(rel: r.Limit, fresh: Fresh) -> Recomputed:
 
     LIMIT with OFFSET is a limit over a limit, and both go by the order.
     """
-    above: list[r.Project | r.Filter | r.Limit] = [rel]
-    while isinstance(below := above[-1].child, r.Project | r.Filter | r.Limit):
-        above.append(below)
+    *above, below = ordered_path(rel)
     if isinstance(below, r.Sort):
         rows, keys = below.child, below.keys
     else:

@@ -29,6 +29,7 @@ from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.states import bag_chain
 from slacktide.optimizer.statistics import Cardinality, Statistics, StoredFacts
+from slacktide.optimizer.weighing import LEAST_ROWS
 from slacktide.program.operator import Program
 
 MOST_ROWS: Final = 0.1
@@ -37,8 +38,6 @@ LEAST_SAVING: Final = 0.1
 """What remembering a join must save, as a share of what a run costs: less is the noise of one (ADR 9)."""
 LEAST_SECONDS: Final = 0.1
 """Seconds of CPU that it must save: a write costs as much."""
-LEAST_ROWS: Final = 250_000
-"""Rows of a view's sources below which what a run takes says more of the machine (ADR 9)."""
 ASKED_EVERY: Final = 32
 """Runs of the workspace after which a steady program is asked again."""
 
@@ -164,7 +163,8 @@ class Question:
     def _started(self, now: Remembering, times: int) -> Remembering | None:
         """With the join that saves most, of those that the program reads tables for."""
         program, needed = now.maintenance.program, scopes(self.analysis)
-        work, price = self._work(program), self._price(program)
+        work = self._work(program)
+        price = self.evidence.predict("incremental", program_key(program), work).price
         found: list[Remembering] = []
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
@@ -189,7 +189,8 @@ class Question:
     def stopped(self, now: Remembering) -> Remembering | None:
         """Without the join of which runs took most more than those without; None where none did."""
         program = now.maintenance.program
-        work, price = self._work(program), self._price(program)
+        work = self._work(program)
+        price = self.evidence.predict("incremental", program_key(program), work).price
         found: list[Remembering] = []
         for chain in now.chains:
             chains = tuple(other for other in now.chains if other != chain)
@@ -210,10 +211,6 @@ class Question:
     def _is_large(self, rel: r.Rel) -> bool:
         largest = max(self.statistics.source(name).rows.value for name in sources(rel))
         return Cardinality(self.statistics).of(rel).rows.value > MOST_ROWS * largest
-
-    def _price(self, program: Program) -> float:
-        key, work = program_key(program), self._work(program)
-        return self.evidence.predict("incremental", key, work).price
 
     def _saving(
         self, now: Program, work: Vector, price: float, other: Program, rel: r.Rel

@@ -234,6 +234,11 @@ class ViewRecord:
     remembers: tuple[str, ...] = ()
 
     @property
+    def kept(self) -> tuple[str, ...]:
+        """All chains that it keeps: what its operators need, and what it remembers besides."""
+        return (*self.states, *self.remembers)
+
+    @property
     def reached(self) -> Mapping[str, int]:
         """How far its answers have come, of whatever text: a new one does not go back."""
         return self.former_versions if self.versions is None else self.versions

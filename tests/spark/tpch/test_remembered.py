@@ -10,6 +10,7 @@ import pytest
 
 from slacktide import Workspace
 from slacktide.workloads import tpch
+from tests.campaigns.tpch_views import build
 from tests.harness.eager import eagerly
 
 if TYPE_CHECKING:
@@ -31,16 +32,7 @@ def eager() -> Iterator[None]:
 
 
 def test_every_answer_equals_batch(tmp_path: Path, spark: SparkSession, eager: None) -> None:
-    tpch.generate_base(tmp_path / "lake", scale=SCALE)
-    workspace = Workspace.create(str(tmp_path / "workspace"))
-    for name, table in tpch.TABLES.items():
-        workspace.add_source(
-            name, kind="change-feed", path=str(tmp_path / "lake" / name), key=list(table.key)
-        )
-    parameters = tpch.workable_parameters(SCALE)
-    for name in VIEWS:
-        workspace.add_view(spark, name, tpch.query(name, **parameters.get(name, {})))
-    workspace.refresh(spark)
+    workspace = build(tmp_path, spark, scale=SCALE, views=VIEWS)
     stream = tpch.ChangeStream(
         tmp_path / "lake", scale=SCALE, seed=11, nature="scattered", share=0.02, masters=True
     )

@@ -13,7 +13,8 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
 from slacktide.engine.explanation import explain_view
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.remembered_joins import LEAST_ROWS, is_asked, pays
+from slacktide.optimizer.remembered_joins import is_asked, pays
+from slacktide.optimizer.weighing import LEAST_ROWS
 from slacktide.program import operator as o
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.priced import VIEW, Priced
