@@ -23,7 +23,6 @@ from slacktide.algebra.view import ReadView
 from slacktide.cli.showcase import Showcase
 from slacktide.engine.knowledge import column_facts
 from slacktide.engine.workspace import Workspace
-from slacktide.optimizer import api
 from slacktide.optimizer.costs import (
     DEFAULTS,
     Evidence,
@@ -35,6 +34,7 @@ from slacktide.optimizer.costs import (
     program_work,
 )
 from slacktide.optimizer.derivation import maintain, rebuild
+from slacktide.optimizer.full import from_snapshots
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.statistics import (
     ChangeFacts,
@@ -43,6 +43,7 @@ from slacktide.optimizer.statistics import (
     Statistics,
     StoredFacts,
 )
+from slacktide.optimizer.upkeep import state_sources
 from slacktide.program.operator import Program
 from slacktide.store.record import ColumnStatistics
 
@@ -123,7 +124,7 @@ class Bench:
             return Statistics(sources)
         stored = {
             chain: StoredFacts(self._states.get(chain, 1.0), 40.0 * self._states.get(chain, 1.0))
-            for chain in api.state_sources(view)
+            for chain in state_sources(view)
         }
         stored[f"views/{name}"] = StoredFacts(float(self.first[name]["rows_out"]), 10_000.0)
         return Statistics(sources, stored)
@@ -179,7 +180,7 @@ def make_case(name: str, view: ReadView, bench: Bench) -> Case:
     """Work out the programs of a view, and set what they took beside them."""
     assert view.relation is not None
     analysis = Maintainability(view.relation, view.conf)
-    anew, text = rebuild(name, analysis), api._from_snapshots(name, view)
+    anew, text = rebuild(name, analysis), from_snapshots(name, view)
 
     def work(program: Program, nature: str = "", *, first: bool = False) -> Vector:
         known = bench.statistics(name, view, nature, first=first)

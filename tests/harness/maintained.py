@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterator, Mapping
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
-from slacktide.optimizer.api import Situation, kept_versions, plan_view
+from slacktide.optimizer.api import Situation, plan_view
 from slacktide.optimizer.compaction import extended, merge_program
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.upkeep import kept_versions
 from slacktide.program.operator import Program
 from slacktide.program.reference.bags import Bag, consolidate
 from slacktide.program.reference.programs import run_program

@@ -13,8 +13,8 @@ from slacktide.algebra.view import ReadView
 from slacktide.engine.forgetting import forget_states
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.workspace import Workspace
-from slacktide.optimizer.api import state_sources
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.upkeep import state_sources
 from slacktide.program import operator as o
 from tests.harness.objects import TickingClock
 

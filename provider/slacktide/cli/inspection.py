@@ -1,4 +1,4 @@
-"""The commands that look: ``explain``, ``status``, ``history``, ``verify``, and ``gc``."""
+"""The commands that look: ``explain``, ``status``, ``history``, ``verify``, ``calibrate``, and ``gc``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from slacktide.cli.access import AsJson, Views, names, opened, spark_session
 from slacktide.cli.cycle import read_plan
-from slacktide.cli.screen import bytes_text, emit, progress, say, show_table
+from slacktide.cli.screen import bytes_text, emit, progress, quiet, say, show_table
 from slacktide.cli.source import show_sources
 from slacktide.cli.view import show_views
 from slacktide.common.names import is_name
@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
     app.command("status")(status)
     app.command("history")(history)
     app.command("verify")(verify)
+    app.command("calibrate")(calibrate)
     app.command("gc")(gc)
 
 
@@ -90,6 +91,10 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
             f"cost model: of {costs['runs']} past computations, half within"
             f" {costs['median_error']:.0%} of what they took"
         )
+    measured = found["calibration"]
+    if measured is not None:
+        cores, at = measured["cores"], _minute(measured["measured"])
+        say(f"calibrated on Spark {measured['spark']} with {cores} cores at {at}")
     removable = [
         f"{name} up to {entry['removable']}"
         for name, entry in found["sources"].items()
@@ -227,6 +232,32 @@ def _difference(row: Mapping[str, str]) -> str:
     values = ", ".join(f"{key}={value}" for key, value in row.items() if key != "__m")
     times = int(row["__m"])
     return f"{'extra' if times > 0 else 'missing'} {abs(times)} of {values}"
+
+
+_UNITS = {
+    "rows_read": (1e6, "a million rows read"),
+    "bytes_shuffled": (2**20, "a MiB shuffled"),
+    "bytes_written": (2**20, "a MiB written"),
+    "files": (1.0, "a file opened"),
+    "stages": (1.0, "a stage"),
+    "jobs": (1.0, "a job"),
+    "plans": (1.0, "a text planned"),
+    "sessions": (1.0, "a session started"),
+}
+
+
+def calibrate(context: typer.Context, as_json: AsJson = False) -> None:
+    """Measure what work costs on this Spark, so that plans start from there; less than a minute."""
+    workspace = opened(context)
+    told = quiet if as_json else say
+    with spark_session("calibrate") as spark, progress("measuring"):
+        found = workspace.calibrate(spark, lambda name: told(f"measuring: {name}")).to_dict()
+    if as_json:
+        emit(found)
+        return
+    prices = found["coefficients"]
+    rows = [(what, f"{prices[kind] * many:.3g}") for kind, (many, what) in _UNITS.items()]
+    show_table(("work", "CPU s"), rows, right={"CPU s"})
 
 
 def gc(

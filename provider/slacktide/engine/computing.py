@@ -16,7 +16,8 @@ from slacktide.errors import (
     StorageError,
     UnknownObjectError,
 )
-from slacktide.optimizer.api import plan_text, plan_without_start, state_sources
+from slacktide.optimizer.fallback import plan_text, plan_without_start
+from slacktide.optimizer.upkeep import state_sources
 from slacktide.program.operator import Program
 from slacktide.spark.task import Task
 from slacktide.store.world import World

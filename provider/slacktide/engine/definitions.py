@@ -21,7 +21,7 @@ from slacktide.errors import (
     UnknownObjectError,
     UnsupportedQueryError,
 )
-from slacktide.optimizer.api import state_sources, verdict
+from slacktide.optimizer.upkeep import state_sources, verdict
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.world import World

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -12,13 +12,16 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.engine.knowledge import stored_facts
 from slacktide.engine.plan import Plan
+from slacktide.engine.plan_tree import plan_tree
 from slacktide.engine.planning import plan_next
-from slacktide.optimizer.api import state_sources, verdict
+from slacktide.engine.reports import Report
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.upkeep import state_sources, verdict
 from slacktide.program.textual import program_text
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
+StoredPlan = Callable[[str], Plan | None]
 _WAYS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "incremental": "by increments",
@@ -68,26 +71,55 @@ def explain_read(name: str, view: ReadView) -> Explanation:
     return Explanation("\n".join(lines), not reasons, tuple(str(reason) for reason in reasons))
 
 
-def explain_view(world: World, name: str) -> Explanation:
-    """Explain a view of a workspace, and what its next run would do with what has been accepted."""
+def explain_view(world: World, name: str, stored: StoredPlan) -> Explanation:
+    """Explain a view of a workspace: what its last run did, and what its next one would do.
+
+    Args:
+        world: the log as it is; what has been accepted is what the next run would take in.
+        name: of the view.
+        stored: gives the plan of an id, as it was executed.
+    """
     found = explain_read(name, ReadView.from_dict(world.views[name].definition))
-    coming = plan_next(world, name)
     lines = _remembered(world, world.views[name])
-    lines += ["", f"next run: {coming.method}", *_sentences(coming.reasons), *_prices(coming)]
-    lines += _remembering(coming)
+    lines += _last_run(world, name, stored)
+    coming = plan_next(world, name)
+    lines += ["", f"next run: {coming.method}", *_told(coming)]
     return replace(found, text="\n".join([found.text.rstrip("\n"), *lines]))
 
 
-def explain_plan(plan: Plan) -> Explanation:
-    """Explain a plan: what it does for each view, and with which program."""
+def _last_run(world: World, name: str, stored: StoredPlan) -> list[str]:
+    """The newest run that computed a view, beside what was expected of it; nothing where none is known."""
+    for number, run in sorted(world.runs.items(), reverse=True):
+        report = run.report or {}
+        view = report.get("views", {}).get(name)
+        if not view or not view["actual"]:
+            continue
+        planned = stored(report["plan_id"])
+        if planned is None:
+            return []
+        actual = view["actual"]
+        took = f"{actual['cpu_seconds']:.2f} s of CPU in tasks, {actual['rows_read']:,} rows read"
+        lines = ["", f"run {number}: {view['method']}, {took}"]
+        return lines + [
+            line for one in planned.views if one.view == name for line in _told(one, actual)
+        ]
+    return []
+
+
+def explain_plan(plan: Plan, report: Report | None = None) -> Explanation:
+    """Explain a plan: what it does for each view, and with which program.
+
+    Args:
+        plan: what is explained.
+        report: of the run that executed it, if one has.
+    """
     lines = list(plan.summary)
     reasons: list[str] = []
     for view in plan.views:
         reasons += [str(reason) for reason in view.reasons]
-        lines += ["", f"view {view.view}: {view.method}", *_sentences(view.reasons), *_prices(view)]
-        lines += _remembering(view)
-        if view.program is not None:
-            lines.append(program_text(view.program))
+        done = None if report is None else report.views.get(view.view)
+        lines += ["", f"view {view.view}: {view.method}"]
+        lines += _told(view, None if done is None else done.actual)
     for one in plan.compactions:
         reasons.append(str(one.reason))
         lines += ["", f"chain {one.chain}: compacted", *_sentences((one.reason,))]
@@ -95,6 +127,12 @@ def explain_plan(plan: Plan) -> Explanation:
     for item in plan.register:
         lines += ["", f"view {item.name}: new, planned by the run that creates it"]
     return Explanation("\n".join(lines), None, tuple(dict.fromkeys(reasons)))
+
+
+def _told(plan: ViewPlan, actual: Mapping[str, Any] | None = None) -> list[str]:
+    """Why a view is computed in that way, what it is expected to cost, and its program."""
+    lines = [*_sentences(plan.reasons), *_prices(plan), *_remembering(plan)]
+    return lines + plan_tree(plan, actual)
 
 
 def _prices(plan: ViewPlan) -> list[str]:

@@ -17,9 +17,9 @@ from slacktide.engine.pinning import landed_files
 from slacktide.engine.plan import Plan
 from slacktide.engine.sources.pins import check_pins
 from slacktide.errors import DataError, SourceError
-from slacktide.optimizer.api import Upkeep, upkeep_of
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.upkeep import Upkeep, upkeep_of
 from slacktide.program.operator import Operator, Program
 from slacktide.spark.task import Task
 from slacktide.store import requirement as q

@@ -61,7 +61,13 @@ class Knowledge:
     def fitted(self) -> Fit:
         """The coefficients that the newest runs show, and how well they tell of these."""
         told = (_sample(view) for _, views in reversed(self._told) for view in views.values())
-        return fit([*islice(filter(None, told), MOST_SAMPLES)], DEFAULTS)
+        return fit([*islice(filter(None, told), MOST_SAMPLES)], self.calibrated)
+
+    @property
+    def calibrated(self) -> Coefficients:
+        """The prices that were measured for their own sake; the defaults where nobody has."""
+        told = self.world.calibration
+        return Coefficients.from_dict(told["coefficients"]) if told else DEFAULTS
 
     @property
     def coefficients(self) -> Coefficients:

@@ -12,10 +12,11 @@ from slacktide.engine.foreign_keys import due, foreign_key_of, foreign_keys_at, 
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.plan import Alteration, Plan, Registration
 from slacktide.errors import UnknownObjectError
-from slacktide.optimizer.api import Situation, Upkeep, kept_versions, plan_view
+from slacktide.optimizer.api import Situation, plan_view
 from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
 from slacktide.optimizer.mirror import is_due
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.upkeep import Upkeep, kept_versions
 from slacktide.program.operator import Save
 from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord

@@ -10,9 +10,9 @@ from slacktide.common.tree import of_type
 from slacktide.engine.foreign_keys import lost
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import is_mirror_due, make_plan, state_versions
-from slacktide.optimizer.api import missing_state
 from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.upkeep import missing_state
 from slacktide.program.operator import ReadSnapshot
 from slacktide.store.world import World
 

@@ -12,7 +12,7 @@ from slacktide.engine.foreign_keys import declared
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.reports import History, Report, ViewReport
 from slacktide.engine.sources import wide_ddl
-from slacktide.optimizer.api import verdict
+from slacktide.optimizer.upkeep import verdict
 from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World, reads
@@ -44,6 +44,8 @@ class Status:
         answer_bytes: bytes of all answers.
         costs: how well the cost model tells of the newest runs: how many these are, the median of the
             relative error, and the 90th percentile of the factor; see `slacktide.optimizer.costs.Fit`.
+        calibration: what units of work were measured to cost; see
+            `slacktide.engine.calibrating.Calibration`. None where nobody has.
     """
 
     root: str
@@ -55,6 +57,7 @@ class Status:
     mirror_bytes: int
     answer_bytes: int
     costs: Mapping[str, float | None]
+    calibration: Mapping[str, Any] | None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that is printed."""
@@ -68,6 +71,7 @@ class Status:
             "mirror_bytes": self.mirror_bytes,
             "answer_bytes": self.answer_bytes,
             "costs": dict(self.costs),
+            "calibration": None if self.calibration is None else dict(self.calibration),
         }
 
 
@@ -134,6 +138,7 @@ def make_status(
         mirror_bytes=_bytes(world, "sources/"),
         answer_bytes=_bytes(world, "views/"),
         costs=Knowledge(world).fitted.errors(),
+        calibration=dict(world.calibration) or None,
     )
 
 

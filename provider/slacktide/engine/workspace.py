@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from slacktide.store.record import FunctionRecord, Source, ViewRecord
 from slacktide.store.store import Store, random_token
 
 if TYPE_CHECKING:
+    from slacktide.engine.calibrating import Calibration
     from slacktide.spark.handles import DataFrame, SparkSession
 
 
@@ -247,12 +248,16 @@ class Workspace:
         Raises:
             UnknownObjectError: there is none.
         """
-        document = self._store.get_plan(plan_id)
-        if document is None:
+        found = self._stored(plan_id)
+        if found is None:
             raise UnknownObjectError(
                 f"there is no plan {plan_id}", hint="make one with: slacktide plan"
             )
-        return Plan.from_dict(document)
+        return found
+
+    def _stored(self, plan_id: str) -> Plan | None:
+        document = self._store.get_plan(plan_id)
+        return None if document is None else Plan.from_dict(document)
 
     def report(self, plan_id: str) -> Report | None:
         """The report of the run that committed a plan, or None."""
@@ -286,11 +291,11 @@ class Workspace:
     def explain(self, target: str | Plan, *, spark: SparkSession | None = None) -> Explanation:
         """What would be done for a view, a plan, or a text that is not added yet, and why."""
         if isinstance(target, Plan):
-            return explain_plan(target)
+            return explain_plan(target, self.report(target.plan_id))
         world = self._store.world()
         if target in world.views or spark is None:
             known("view", target, world.views)
-            return explain_view(world, target)
+            return explain_view(world, target, self._stored)
         draft = self.draft_view(spark, "explained", target)
         return explain_read("of this text", draft.view)
 
@@ -305,6 +310,19 @@ class Workspace:
     def verify_foreign_keys(self, spark: SparkSession) -> ForeignKeyVerification:
         """Check declared keys and foreign keys; refreshes go by those that hold, and by no others."""
         return ForeignKeyVerifier(self._store, spark, self._clock, random_token()).verify()
+
+    def calibrate(
+        self, spark: SparkSession, tell: Callable[[str], None] = lambda _: None
+    ) -> Calibration:
+        """Measure what units of work cost on an idle Spark, in less than a minute; plans start from that.
+
+        Args:
+            spark: the session.
+            tell: takes the name of what is measured next.
+        """
+        from slacktide.engine.calibrating import calibrate
+
+        return calibrate(self._store, spark, self._clock, tell)
 
     def status(self) -> Status:
         """Sources, views, their freshness and what they keep."""

@@ -5,28 +5,32 @@ A pure function of what it is given; it opens no store, reads no clock and needs
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.costs import Evidence, Vector, Way, program_key, program_work
-from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild, resume, scopes
+from slacktide.optimizer.costs import (
+    Evidence,
+    Vector,
+    Way,
+    program_key,
+    program_work,
+    program_works,
+)
+from slacktide.optimizer.derivation import resume
+from slacktide.optimizer.estimates import estimates_of
 from slacktide.optimizer.foreign_keys import ForeignKey
+from slacktide.optimizer.full import anew, from_snapshots
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
-from slacktide.optimizer.remembered_joins import (
-    Question,
-    Remembering,
-    is_there,
-    joins_of,
-    sources_of,
-)
+from slacktide.optimizer.remembered_joins import Question, Remembering
 from slacktide.optimizer.statistics import Statistics
+from slacktide.optimizer.upkeep import analysis_of, missing_state, state_sources
 from slacktide.optimizer.weighing import LARGEST_SHARE, Case, Ways, Weighed, weigh
-from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
+from slacktide.program.operator import Program, ReadSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,85 +73,18 @@ class Situation:
     is_shared: bool = False
 
 
-def verdict(view: ReadView) -> tuple[Reason, ...]:
-    """Why a view is recomputed from its sources in every run; empty when it is maintained."""
-    analysis = _analysis(view)
-    return view.reasons if analysis is None else analysis.verdict()
-
-
-def _analysis(view: ReadView) -> Maintainability | None:
-    """The analyses of a view that was read; None where there are reasons before them."""
-    if view.relation is None or view.reasons:
-        return None
-    return Maintainability(view.relation, view.conf)
-
-
-def state_sources(view: ReadView, remembers: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
-    """The states that a maintained view keeps, and the sources that each is made of.
-
-    Args:
-        view: as read.
-        remembers: the chains of joins that it remembers besides what its operators need.
-    """
-    analysis = _analysis(view)
-    if analysis is None or analysis.verdict():
-        return {}
-    return {**scopes(analysis), **sources_of(analysis, remembers)}
-
-
-@dataclass(frozen=True, slots=True)
-class Upkeep:
-    """What any run of a view goes by, besides the one that builds its states.
-
-    Attributes:
-        snapshots: the sources whose snapshots it reads, whatever foreign keys hold.
-        foreign_keys: those that it goes by, of such as hold.
-    """
-
-    snapshots: frozenset[str]
-    foreign_keys: frozenset[ForeignKey] = frozenset()
-
-
-def upkeep_of(
-    view: ReadView,
-    policy: str,
-    known: frozenset[ForeignKey] = frozenset(),
-    remembers: Collection[str] = (),
-) -> Upkeep:
-    """Say what any run of a view goes by, where some foreign keys hold and it remembers some joins."""
-    analysis = _analysis(view)
-    if analysis is None or policy == "full" or analysis.verdict():
-        return Upkeep(frozenset(view.sources))
-    remembered = joins_of(analysis, remembers)
-    made = maintain("", analysis, frozenset(view.sources), known, remembered=remembered)
-    read = frozenset(read.source for read in of_type(made.program, ReadSnapshot))
-    return Upkeep(read, made.foreign_keys)
-
-
-def kept_versions(view: ReadView, states: Mapping[str, Versions], end: Versions) -> Versions:
-    """The versions of the states that are there for a view; those that stand together, if not all.
-
-    Args:
-        view: without an answer, as it is new or was replaced.
-        states: the versions of each state that exists, by chain id.
-        end: versions that the answer is to be made of.
-    """
-    found: dict[str, int] = {}
-    there = [states[chain] for chain in state_sources(view) if chain in states]
-    for versions in sorted(there, key=lambda v: (-len(v), -sum(v.values()))):
-        is_ahead = any(version > end.get(source, 0) for source, version in versions.items())
-        if not is_ahead and all(
-            found.get(s, version) == version for s, version in versions.items()
-        ):
-            found.update(versions)
-    return found
-
-
 def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
     """Plan one run of one view."""
     resumed = None if situation.start else _resumed(name, view, situation)
-    if resumed is not None:
-        return resumed
+    plan = _planned(name, view, situation) if resumed is None else resumed
+    if plan.program is None or not plan.predicted:
+        return plan
+    work = program_works(plan.program, situation.statistics, view.relation)
+    rates, in_tasks = situation.evidence.coefficients, plan.predicted["cpu_seconds"]
+    return replace(plan, estimates=estimates_of(plan.program, work, rates, in_tasks))
+
+
+def _planned(name: str, view: ReadView, situation: Situation) -> ViewPlan:
     chosen = _choose(name, view, situation)
     return ViewPlan(
         name,
@@ -177,7 +114,7 @@ class _Chosen:
 
 def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None:
     """Plan an answer from states that are there; None where there are none, or where that is more."""
-    analysis = _analysis(view)
+    analysis = analysis_of(view)
     if analysis is None or not situation.kept or situation.rebuilds or situation.policy == "full":
         return None
     if situation.share > LARGEST_SHARE and situation.policy == "auto":
@@ -207,56 +144,13 @@ def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None
     )
 
 
-def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
-    """Plan the same run by the author's text over whole snapshots, after its program has failed.
-
-    Batch never sees a row that came and went, where a change may stumble over it.
-
-    Args:
-        view: the view.
-        plan: of the run that failed.
-        failure: code of the error.
-
-    Returns:
-        A plan that leaves the states as they are; None where the failed one was such a plan.
-    """
-    program = _from_snapshots(plan.view, view)
-    if program == plan.program:
-        return None
-    reasons = (*plan.reasons, Reason("CHANGE_FAILS", failure))
-    return replace(
-        plan_without_start(plan) or plan,
-        method="full",
-        reasons=reasons,
-        program=program,
-        foreign_keys=(),
-        predicted={},
-    )
-
-
-def plan_without_start(plan: ViewPlan) -> ViewPlan | None:
-    """Plan the same run without what it starts to remember; None where it starts nothing.
-
-    A join may fail over rows that neither batch nor any change brings together.
-    """
-    if plan.program is None or plan.method != "incremental":
-        return None
-    steps = plan.program.steps
-    begun = {s.chain for s in steps if isinstance(s, Save) and s.is_base} & {*plan.remembers}
-    if not begun:
-        return None
-    kept = tuple(s for s in steps if not (isinstance(s, Save) and s.chain in begun))
-    remembers = tuple(chain for chain in plan.remembers if chain not in begun)
-    return replace(plan, program=Program(kept), remembers=remembers)
-
-
 def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
     changed = frozenset(
         source for source in view.sources if situation.end[source] != situation.start.get(source)
     )
     if situation.start and not changed and not view.clock:
         return _Chosen("unchanged", (Reason("NO_CHANGE"),), None)
-    analysis = _analysis(view)
+    analysis = analysis_of(view)
     if analysis is None or analysis.verdict():
         obstacles = view.reasons if analysis is None else analysis.verdict()
         return _by_text(name, view, situation, _first_run(situation) + obstacles)
@@ -283,7 +177,7 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
 def _weighed(name: str, view: ReadView, situation: Situation, question: Question) -> _Chosen:
     """Choose between what extends the answer, what builds it with its states, and the text."""
     now = question.present(situation.remembers)
-    full = {"rebuild": _anew(name, view, question.analysis), "text": _from_snapshots(name, view)}
+    full = {"rebuild": anew(name, view, question.analysis), "text": from_snapshots(name, view)}
     works = {way: _work(program, view, situation) for way, program in full.items()}
     case = _case(view, situation, now, works)
     found = _found(case, situation)
@@ -347,7 +241,7 @@ def _extended(view: ReadView, situation: Situation, new: Remembering, case: Case
 def _by_text(
     name: str, view: ReadView, situation: Situation, reasons: tuple[Reason, ...]
 ) -> _Chosen:
-    program = _from_snapshots(name, view)
+    program = from_snapshots(name, view)
     return _Chosen("full", reasons, program, predicted=_predicted("text", program, view, situation))
 
 
@@ -358,7 +252,7 @@ def _built(
     situation: Situation,
     reasons: tuple[Reason, ...],
 ) -> _Chosen:
-    program = _anew(name, view, analysis)
+    program = anew(name, view, analysis)
     return _Chosen(
         "full", reasons, program, predicted=_predicted("rebuild", program, view, situation)
     )
@@ -388,42 +282,9 @@ def _passed_snapshot(program: Program, situation: Situation) -> str:
     return ""
 
 
-def _anew(name: str, view: ReadView, analysis: Maintainability) -> Program:
-    """States and answer from the sources; the author's text where there are no states."""
-    program = rebuild(name, analysis)
-    return program if any(True for _ in of_type(program, Save)) else _from_snapshots(name, view)
-
-
-def _from_snapshots(name: str, view: ReadView) -> Program:
-    """The author's own text; the relation only where the order needs columns the text hides."""
-    if view.relation is not None and len(view.relation.columns) > len(view.outputs):
-        return evaluate(name, view.relation)
-    return batch(name, view.outputs)
-
-
 def _first_run(situation: Situation) -> tuple[Reason, ...]:
     if situation.start:
         return ()
     if situation.broken:
         return (Reason("REFERENCE_BROKEN", situation.broken),)
     return (Reason("FIRST_RUN"),)
-
-
-def missing_state(program: Program, start: Versions, states: Mapping[str, Versions]) -> str:
-    """Name a state that is not there as of the start of a run, or give an empty text.
-
-    Args:
-        program: of the run.
-        start: versions from which the run goes on.
-        states: the versions of each state that exists, by chain id.
-    """
-    needed = {read.chain for read in of_type(program, ReadState)}
-    needed |= {read.chain for read in of_type(program, ReadBag)}
-    needed |= {save.chain for save in of_type(program, Save) if not save.is_base}
-    chains = sorted(filter(_is_state, needed))
-    return next((chain for chain in chains if not is_there(chain, start, states)), "")
-
-
-def _is_state(chain: str) -> bool:
-    """Whether a chain is a state: an answer is there with its view, at the version of its start."""
-    return chain.startswith("states/")

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 from slacktide.algebra.tree import CLASSES as ALGEBRA
 from slacktide.common import serde
 from slacktide.common.reasons import Reason
+from slacktide.optimizer.estimates import NOTHING, Estimates
 from slacktide.program.operator import CLASSES as OPERATORS
 from slacktide.program.operator import Program
 
@@ -38,6 +39,7 @@ class ViewPlan:
             `remembering` stands what a run starts or stops to remember, and why.
         remembers: the chains of joins that the view remembers once the run is done; see
             `slacktide.optimizer.remembered_joins`.
+        estimates: what each node of the program is expected to give and to take.
     """
 
     view: str
@@ -50,6 +52,7 @@ class ViewPlan:
     foreign_keys: tuple[str, ...] = ()
     predicted: Mapping[str, Any] = field(default_factory=dict)
     remembers: tuple[str, ...] = ()
+    estimates: Estimates = NOTHING
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -64,6 +67,7 @@ class ViewPlan:
             **({"foreign_keys": list(self.foreign_keys)} if self.foreign_keys else {}),
             "predicted": dict(self.predicted),
             **({"remembers": list(self.remembers)} if self.remembers else {}),
+            **({"estimates": self.estimates.to_dict()} if self.estimates.nodes else {}),
         }
 
     @classmethod
@@ -85,4 +89,5 @@ class ViewPlan:
             foreign_keys=tuple(document.get("foreign_keys", ())),
             predicted=document.get("predicted", {}),
             remembers=tuple(document.get("remembers", ())),
+            estimates=Estimates.from_dict(document.get("estimates", {})),
         )

@@ -26,6 +26,14 @@ from slacktide.program import operator as o
 
 def program_text(program: o.Program) -> str:
     """Write the steps of a program."""
+    return "".join(f"{line}\n" for _, line in program_lines(program))
+
+
+def program_lines(program: o.Program) -> list[tuple[o.Operator | o.Step | None, str]]:
+    """The lines of the steps of a program, each with the node that it names; None for all others.
+
+    A node that is read again is named once.
+    """
     reads = Counter(
         below.digest
         for operator in of_type(program, o.Operator)
@@ -33,27 +41,30 @@ def program_text(program: o.Program) -> str:
     )
     reads.update(step.child.digest for step in program.steps)
     labels: dict[bytes, int] = {}
-    lines: list[str] = []
-    stack: list[tuple[o.Operator | str, int]] = []
+    lines: list[tuple[o.Operator | o.Step | None, str]] = []
+    stack: list[tuple[o.Operator | o.Step | str, int]] = []
     for step in reversed(program.steps):
-        stack += [(step.child, 1), (_step(step), 0)]
+        stack += [(step.child, 1), (step, 0)]
     while stack:
         item, depth = stack.pop()
         indent = " " * (INDENT * min(depth, DEEPEST))
         if isinstance(item, str):
-            lines.extend(indent + line for line in item.splitlines())
+            lines.extend((None, indent + line) for line in item.splitlines())
+            continue
+        if not isinstance(item, o.Operator):
+            lines.append((item, indent + _step(item)))
             continue
         if item.digest in labels:
-            lines.append(f"{indent}%{labels[item.digest]}")
+            lines.append((None, f"{indent}%{labels[item.digest]}"))
             continue
         label = ""
         below = o.operator_inputs(item)
         if reads[item.digest] > 1 and below:
             labels[item.digest] = len(labels) + 1
             label = f"%{labels[item.digest]} = "
-        lines.append(f"{indent}{label}{_head(item)}")
+        lines.append((item, f"{indent}{label}{_head(item)}"))
         stack.extend((part, depth + 1) for part in reversed(_parts(item, below)))
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _step(step: o.Step) -> str:

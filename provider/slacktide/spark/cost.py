@@ -2,8 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class StepCost:
+    """What one write took.
+
+    Attributes:
+        chain: what was written to.
+        form: ``base``, ``segment``, ``refilled`` or ``merged``.
+        rows: that were written.
+        rows_read: for them.
+        cpu_seconds: CPU time of the tasks.
+    """
+
+    chain: str
+    form: str
+    rows: int
+    rows_read: int
+    cpu_seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that reports store."""
+        return {**asdict(self), "cpu_seconds": round(self.cpu_seconds, 3)}
 
 
 @dataclass(slots=True)
@@ -24,6 +47,7 @@ class Cost:
         rows_written: rows of all writes.
         rows_out: rows of the change of the answer.
         operators: rows by operator of the executed plans: label and rows.
+        steps: what each write of these took.
     """
 
     cpu_seconds: float = 0.0
@@ -39,6 +63,7 @@ class Cost:
     rows_written: int = 0
     rows_out: int = 0
     operators: list[tuple[str, int | None]] = field(default_factory=list)
+    steps: list[StepCost] = field(default_factory=list)
 
     def add(self, other: Cost) -> None:
         """Add what other work cost."""
@@ -60,4 +85,5 @@ class Cost:
             "writes": self.writes,
             "rows_out": self.rows_out,
             "operators": [{"operator": label, "rows": rows} for label, rows in self.operators],
+            "steps": [step.to_dict() for step in self.steps],
         }

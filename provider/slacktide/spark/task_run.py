@@ -15,6 +15,7 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.spark.asking import balances
 from slacktide.spark.compile import step_sql
+from slacktide.spark.cost import StepCost
 from slacktide.spark.emptiness import without_empty
 from slacktide.spark.first import is_dry_sql
 from slacktide.spark.metrics import described
@@ -97,7 +98,7 @@ class TaskRun:
         return bool(found[0][0].as_py())
 
     def _publish(self, step: o.Publish) -> None:
-        chain = f"views/{step.view}"
+        chain = o.target(step)
         outcome = self._outcome
         outcome.answer_is_base = step.is_base
         outcome.answer = self._write(step.child, chain, is_base=step.is_base)
@@ -153,14 +154,16 @@ class TaskRun:
             is_light=self._leaves.is_light_reading(operator, read),
             order=order,
         )
-        self._outcome.cost.add(written.cost)
+        took = written.cost
+        took.steps.append(StepCost(chain, folder, written.rows, took.rows_read, took.cpu_seconds))
+        self._outcome.cost.add(took)
         return Segment(
             run=attempt,
             files=written.files,
             rows=written.rows,
             bytes=sum(file.size for file in written.files),
             versions={source: self._task.end[source] for source in self._scope(chain)},
-            read=written.cost.rows_read,
+            read=took.rows_read,
         )
 
     def _is_empty(self, operator: o.ByBalance) -> bool:

@@ -105,6 +105,7 @@ def encode_checkpoint(world: World, place: Callable[[Chunk], str | None]) -> byt
         }
     body = {
         "settings": encode(world.settings),
+        "calibration": encode(world.calibration),
         "sources": sources,
         **{kind: encode(getattr(world, kind)) for kind in _READERS if kind != "sources"},
         "collected": world.collected,
@@ -177,6 +178,7 @@ def _world(
         plans=MappingProxyType({run.plan_id: run.run for run in runs.values()}),
         collected=body.get("collected", 0),
         foreign_keys=MappingProxyType(known["foreign_keys"]),
+        calibration=MappingProxyType(body.get("calibration", {})),
     )
 
 

@@ -199,6 +199,7 @@ UPDATES: Final = TaggedUnion(
         "drop-view": u.DropView,
         "pause-view": u.PauseView,
         "note-foreign-keys": u.NoteForeignKeys,
+        "note-calibration": u.NoteCalibration,
         "doubt-answer": u.DoubtAnswer,
         "set-chain": u.SetChain,
         "extend-chain": u.ExtendChain,

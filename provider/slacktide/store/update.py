@@ -212,6 +212,17 @@ class NoteForeignKeys:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteCalibration:
+    """Note what units of work were measured to cost, in place of what was measured before.
+
+    Attributes:
+        measured: ``coefficients`` in seconds of CPU by kind of work, and how they were found.
+    """
+
+    measured: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
 class DoubtAnswer:
     """Have the next refresh make an answer anew, as it went by a foreign key that does not hold."""
 
@@ -296,6 +307,7 @@ Update = (
     | DropView
     | PauseView
     | NoteForeignKeys
+    | NoteCalibration
     | DoubtAnswer
     | SetChain
     | ExtendChain

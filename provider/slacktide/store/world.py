@@ -36,6 +36,7 @@ class World:
         collected: the collection point; what runs that began before this entry wrote and no entry
             names may be gone.
         foreign_keys: those that were checked, by name, the broken ones among them.
+        calibration: what units of work were measured to cost; empty where nobody has.
     """
 
     number: int = -1
@@ -48,6 +49,7 @@ class World:
     plans: Mapping[str, int] = field(default_factory=_nothing)
     collected: int = 0
     foreign_keys: Mapping[str, ForeignKeyRecord] = field(default_factory=_nothing)
+    calibration: Mapping[str, Json] = field(default_factory=_nothing)
 
     @property
     def next_run(self) -> int:

@@ -183,3 +183,23 @@ def test_explain(lab: Lab) -> None:
     assert "because there is no answer yet to go on from [FIRST_RUN]" in said.text
     with pytest.raises(UnknownObjectError, match="no view 'SELECT"):
         lab.ws.explain(text)
+
+
+def test_explain_sets_what_a_run_took_beside_what_was_expected(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", ("a", 1))
+    lab.view("sums", "SELECT k, sum(v) AS s FROM t GROUP BY k")
+    assert "rows expected" in lab.ws.explain("sums").text
+    lab.refresh()
+    lab.land("t", insert=[("a", 2), ("b", 3)])
+    lab.refresh()
+    done, coming = lab.ws.explain("sums").text.split("\nnext run: ")
+    assert coming.startswith("unchanged")
+    assert "\nrun 2: incremental, " in done
+    (head,) = (line for line in done.splitlines() if "rows expected" in line)
+    assert head.split() == ["rows", "expected", "CPU", "s", "rows", "found", "CPU", "s"]
+    (answer,) = (line.split() for line in done.splitlines() if "publish segment sums" in line)
+    assert answer[2] == "3", "a row goes, two come"
+    (read,) = (line.split() for line in done.splitlines() if "read_changes t" in line)
+    assert read[0] == "2"
+    plan_id = lab.ws.history()[-1].plan_id
+    assert "rows found" in lab.ws.explain(lab.ws.stored_plan(plan_id)).text

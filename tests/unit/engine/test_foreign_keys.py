@@ -26,7 +26,7 @@ from slacktide.engine.foreign_keys import (
 from slacktide.engine.planning import make_plan
 from slacktide.engine.sources.pins import content_digest
 from slacktide.errors import DataError, SourceError
-from slacktide.optimizer import api, remembered_joins
+from slacktide.optimizer import remembered_joins, upkeep
 from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.spark.executor import Executor
@@ -169,7 +169,7 @@ def test_a_plan_derives_what_any_run_goes_by_once(
         derived.append(name)
         return maintain(name, *arguments, **named)
 
-    monkeypatch.setattr(api, "maintain", counted)
+    monkeypatch.setattr(upkeep, "maintain", counted)
     monkeypatch.setattr(remembered_joins, "maintain", counted)
     views = [*view("v", ONE, 2), *view("w", SEVERAL, 2)]
     make_plan(world(tmp_path, *views, known(record(LINE, 2), record(RETURN, 2))), now=NOW)

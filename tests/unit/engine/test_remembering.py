@@ -11,7 +11,6 @@ from slacktide import store as s
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
-from slacktide.engine.explanation import explain_view
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.remembered_joins import is_asked, pays
 from slacktide.optimizer.weighing import LEAST_ROWS
@@ -56,7 +55,7 @@ def test_a_join_that_runs_read_tables_for_is_remembered(priced: Priced) -> None:
     after = plans[started.index(True) + 1]
     assert not reads(after, "lineitem")
     assert after.remembers == priced.world().views[VIEW].remembers
-    assert "remembers the join of lineitem and part:" in explain_view(priced.world(), VIEW).text
+    assert "remembers the join of lineitem and part:" in priced.ws.explain(VIEW).text
     assert priced.world().chains[after.remembers[0]].segments
 
 
@@ -124,7 +123,7 @@ def test_explain_says_so(priced: Priced) -> None:
     for _ in range(8):
         priced.arrive("lineitem", 6_000)
         if begins(priced.ws.plan().views[0]):
-            text = explain_view(priced.world(), VIEW).text
+            text = priced.ws.explain(VIEW).text
             assert "starts to remember the join of lineitem and part:" in text
             return
         priced.run(lambda plan: 3.0)

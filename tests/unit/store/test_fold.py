@@ -29,6 +29,12 @@ def test_every_update_has_a_meaning() -> None:
     assert set(STEPS) == set(get_args(s.Update))
 
 
+def test_what_was_measured_last_holds() -> None:
+    notes = [s.NoteCalibration({"cores": cores}) for cores in (2, 8)]
+    assert dict(after([notes[0]], [notes[1]]).calibration) == {"cores": 8}
+    assert dict(after([]).calibration) == {}
+
+
 def test_the_first_entry_sets_the_settings() -> None:
     world = after()
     assert (world.number, dict(world.settings), world.next_run) == (0, {"goal": "cost"}, 1)

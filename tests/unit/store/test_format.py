@@ -71,6 +71,7 @@ SAMPLES: list[Any] = [
     s.DropView("q1"),
     s.PauseView("q1", paused=False),
     s.NoteForeignKeys((FOREIGN_KEY,)),
+    s.NoteCalibration({"coefficients": {"rows_read": 5e-08}, "spark": "4.1.2"}),
     s.DoubtAnswer("q1", "orders(o_parent) -> orders(o_orderkey)"),
     s.SetChain(CHAIN),
     s.SetChain(s.Chain("views/q1", (), None)),

@@ -11,7 +11,7 @@ from slacktide.optimizer.costs.evidence import (
     program_key,
 )
 from slacktide.optimizer.costs.fitting import Fit, Sample, fit
-from slacktide.optimizer.costs.program import program_work
+from slacktide.optimizer.costs.program import ProgramWork, program_work, program_works
 from slacktide.optimizer.costs.vector import Vector
 
 __all__ = [
@@ -21,10 +21,12 @@ __all__ = [
     "Fit",
     "PastRun",
     "Prediction",
+    "ProgramWork",
     "Sample",
     "Vector",
     "Way",
     "fit",
     "program_key",
     "program_work",
+    "program_works",
 ]

@@ -61,8 +61,9 @@ class Coefficients:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, float]) -> Coefficients:
-        """Read what `to_dict` gave."""
-        return cls(**document)
+        """Read what `to_dict` gave, of this version or another; a kind that is not told keeps its default."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{kind: float(price) for kind, price in document.items() if kind in known})
 
 
 DEFAULTS: Final = Coefficients()

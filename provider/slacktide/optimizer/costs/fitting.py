@@ -62,9 +62,22 @@ class Fit:
         }
 
 
-def fit(samples: Sequence[Sample], before: Coefficients, *, strength: float = STRENGTH) -> Fit:
-    """Fit the coefficients of tasks; those of what is paid outside of them stay as they are."""
-    kinds = [kind for kind in TASKS if getattr(before, kind) > 0]
+def fit(
+    samples: Sequence[Sample],
+    before: Coefficients,
+    *,
+    kinds: Sequence[str] = TASKS,
+    strength: float = STRENGTH,
+) -> Fit:
+    """Fit the coefficients of some kinds of work; the others stay as they are.
+
+    Args:
+        samples: work, and what it took of that which these kinds are paid with.
+        before: the coefficients that were known.
+        kinds: by default those that are paid in tasks.
+        strength: of what was known, against the samples.
+    """
+    kinds = [kind for kind in kinds if getattr(before, kind) > 0]
     gram: Matrix = [
         [strength if i == j else 0.0 for j in range(len(kinds))] for i in range(len(kinds))
     ]

@@ -8,8 +8,9 @@ by its reach.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final
 
 from slacktide.algebra import relation as r
@@ -54,8 +55,35 @@ class _Times:
         return self.whole + reach * self.bounded
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramWork:
+    """The work of a program, and where it is done.
+
+    Attributes:
+        sizes: the rows of every operator.
+        operators: the work of each by itself, in all steps together.
+        writes: the work of each step besides: what it writes.
+    """
+
+    sizes: Sizes
+    operators: Mapping[Operator, Vector]
+    writes: Sequence[Vector]
+
+    @property
+    def total(self) -> Vector:
+        """All of it."""
+        return reduce(Vector.plus, (*self.operators.values(), *self.writes), Vector())
+
+
 def program_work(program: Program, statistics: Statistics, query: r.Rel | None = None) -> Vector:
-    """Estimate the work of a program.
+    """Estimate the work of a program; arguments as of `program_works`."""
+    return program_works(program, statistics, query).total
+
+
+def program_works(
+    program: Program, statistics: Statistics, query: r.Rel | None = None
+) -> ProgramWork:
+    """Estimate the work of a program, node by node.
 
     Args:
         program: of one run.
@@ -63,14 +91,16 @@ def program_work(program: Program, statistics: Statistics, query: r.Rel | None =
         query: the relation that the author's text means, where the program runs it.
     """
     sizes = Sizes(program, statistics, query)
-    total = Vector()
+    operators: dict[Operator, Vector] = {}
+    writes: list[Vector] = []
     for step in program.steps:
         if isinstance(step, o.Refill):
-            continue  # asked for where rows have run dry, which no estimate tells
-        for work in operator_works(step.child, sizes).values():
-            total = total.plus(work)
-        total = total.plus(_written(step, sizes))
-    return total
+            writes.append(Vector())  # asked for where rows have run dry, which no estimate tells
+            continue
+        for operator, work in operator_works(step.child, sizes).items():
+            operators[operator] = operators.get(operator, Vector()).plus(work)
+        writes.append(_written(step, sizes))
+    return ProgramWork(sizes, operators, writes)
 
 
 def operator_works(root: Operator, sizes: Sizes) -> dict[Operator, Vector]:

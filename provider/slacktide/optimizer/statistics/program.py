@@ -56,7 +56,7 @@ class Sizes:
 
     def _note(self, step: o.Step) -> None:
         """Keep what a step writes; a base has as many rows as the one that it takes the place of."""
-        chain = f"views/{step.view}" if isinstance(step, o.Publish) else step.chain
+        chain = o.target(step)
         found = self._done[step.child.digest]
         counted = self.statistics.stored.get(chain)
         is_base = isinstance(step, o.Save | o.Publish) and step.is_base

@@ -66,6 +66,7 @@ from slacktide.program.operator.step import (
     Refill,
     Save,
     Step,
+    target,
 )
 
 CLASSES: tuple[type[Node], ...] = (
@@ -166,4 +167,5 @@ __all__ = [
     "by_id",
     "nothing",
     "operator_inputs",
+    "target",
 ]

@@ -70,6 +70,11 @@ class Merge(Node):
 Step = Save | Refill | Publish | Merge
 
 
+def target(step: Step) -> str:
+    """The id of the chain to which a step writes."""
+    return f"views/{step.view}" if isinstance(step, Publish) else step.chain
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program(Node):
     """The steps of one view in one run, in order; a step may read what an earlier one saved."""

@@ -27,6 +27,7 @@ class Draft:
         self.plans = dict(world.plans)
         self.collected = world.collected
         self.foreign_keys = dict(world.foreign_keys)
+        self.calibration = dict(world.calibration)
         self.full_reports = [run for run, record in self.runs.items() if record.report]
 
     def finish(self) -> World:
@@ -42,6 +43,7 @@ class Draft:
             plans=proxy(self.plans),
             collected=self.collected,
             foreign_keys=proxy(self.foreign_keys),
+            calibration=proxy(self.calibration),
         )
 
     def seen(self) -> World:

@@ -35,6 +35,10 @@ def _note_foreign_keys(draft: Draft, number: int, update: u.NoteForeignKeys) -> 
         draft.foreign_keys[foreign_key.name] = replace(foreign_key, token=number)
 
 
+def _note_calibration(draft: Draft, _: int, update: u.NoteCalibration) -> None:
+    draft.calibration = dict(update.measured)
+
+
 def _record_run(draft: Draft, number: int, update: u.RecordRun) -> None:
     if update.run in draft.runs or update.plan_id in draft.plans:
         raise InvariantError(f"run {update.run} or plan {update.plan_id} is recorded already")
@@ -58,6 +62,7 @@ STEPS: Final[Steps] = {
     u.AddFunction: _add_function,
     u.DropFunction: _drop_function,
     u.NoteForeignKeys: _note_foreign_keys,
+    u.NoteCalibration: _note_calibration,
     u.RecordRun: _record_run,
     u.Collect: _collect,
 }

@@ -1,0 +1,56 @@
+"""Other ways of the same run, for one whose program has failed over a row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slacktide.algebra.view import ReadView
+from slacktide.common.reasons import Reason
+from slacktide.optimizer.estimates import NOTHING
+from slacktide.optimizer.full import from_snapshots
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.program.operator import Program, Save
+
+
+def plan_text(view: ReadView, plan: ViewPlan, failure: str) -> ViewPlan | None:
+    """Plan the same run by the author's text over whole snapshots, after its program has failed.
+
+    Batch never sees a row that came and went, where a change may stumble over it.
+
+    Args:
+        view: the view.
+        plan: of the run that failed.
+        failure: code of the error.
+
+    Returns:
+        A plan that leaves the states as they are; None where the failed one was such a plan.
+    """
+    program = from_snapshots(plan.view, view)
+    if program == plan.program:
+        return None
+    reasons = (*plan.reasons, Reason("CHANGE_FAILS", failure))
+    return replace(
+        plan_without_start(plan) or plan,
+        method="full",
+        reasons=reasons,
+        program=program,
+        foreign_keys=(),
+        predicted={},
+        estimates=NOTHING,
+    )
+
+
+def plan_without_start(plan: ViewPlan) -> ViewPlan | None:
+    """Plan the same run without what it starts to remember; None where it starts nothing.
+
+    A join may fail over rows that neither batch nor any change brings together.
+    """
+    if plan.program is None or plan.method != "incremental":
+        return None
+    steps = plan.program.steps
+    begun = {s.chain for s in steps if isinstance(s, Save) and s.is_base} & {*plan.remembers}
+    if not begun:
+        return None
+    kept = tuple(s for s in steps if not (isinstance(s, Save) and s.chain in begun))
+    remembers = tuple(chain for chain in plan.remembers if chain not in begun)
+    return replace(plan, program=Program(kept), remembers=remembers)

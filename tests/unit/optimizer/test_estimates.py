@@ -1,0 +1,53 @@
+"""What is expected of the nodes of a plan: all of them together are what is expected of the program."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from slacktide.algebra import relation as r
+from slacktide.common.tree import of_type
+from slacktide.optimizer.costs import DEFAULTS, program_works
+from slacktide.optimizer.derivation import maintain
+from slacktide.optimizer.estimates import NOTHING, Estimates, estimates_of
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.program import operator as o
+from tests.unit.optimizer.costs.test_program_work import BIG, BOTH, SHAPES, known
+
+SHARE = 0.01
+
+
+def planned(rel: r.Rel) -> tuple[o.Program, Estimates]:
+    """The program that maintains a relation, and what is expected of its nodes: two seconds in all."""
+    program = maintain("v", Maintainability(rel), BOTH).program
+    work = program_works(program, known(SHARE), rel)
+    return program, estimates_of(program, work, DEFAULTS, 2.0)
+
+
+@pytest.mark.parametrize("rel", SHAPES, ids=lambda rel: rel.tag)
+def test_the_nodes_share_what_the_program_is_expected_to_take(rel: r.Rel) -> None:
+    found = planned(rel)[1].nodes.values()
+    assert sum(one.seconds for one in found) == pytest.approx(2.0, abs=0.001 * len(found))
+    assert all(one.rows >= 0 and one.seconds >= 0 for one in found)
+
+
+@pytest.mark.parametrize("rel", SHAPES, ids=lambda rel: rel.tag)
+def test_every_node_has_figures_but_rows_that_may_run_dry(rel: r.Rel) -> None:
+    program, found = planned(rel)
+    for node in (*program.steps, *of_type(program, o.Operator)):
+        below_refill = any(
+            isinstance(step, o.Refill) and node in {*of_type(step.child, o.Operator)}
+            for step in program.steps
+        )
+        assert (found.of(node) is None) <= (isinstance(node, o.Refill) or below_refill), node
+    for read in of_type(program, o.ReadChanges):
+        expected = found.of(read)
+        assert expected is not None
+        assert expected.rows == round(SHARE * BIG[read.source])
+
+
+def test_is_stored_as_json() -> None:
+    found = planned(SHAPES[0])[1]
+    assert Estimates.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    assert Estimates.from_dict({}) == NOTHING
