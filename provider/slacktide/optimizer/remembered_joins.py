@@ -217,7 +217,8 @@ class Question:
     ) -> float:
         """Seconds of CPU that another program takes less than this one, which has run.
 
-        Where both have run, by what they took; else by what the model sees less of, as far off as it was.
+        Where both have run, by what they took; else by what the model sees less of, as far off as it was
+        of each kind of work.
         """
         rates = self.evidence.coefficients
         past = self.evidence.newest(program_key(now))
@@ -225,7 +226,8 @@ class Question:
         if past is not None and past_other is not None:
             return price * (1.0 - past_other.price(rates) / max(past.price(rates), 1e-9))
         less = work.minus(self._work(other, rel))
-        return rates.in_tasks(less) * self.evidence.error(program_key(now)) + rates.outside(less)
+        in_tasks = rates.in_tasks(less) if past is None else past.seconds_of(less, rates)
+        return in_tasks + rates.outside(less)
 
     def _work(self, program: Program, rel: r.Rel | None = None) -> Vector:
         """The work of a program, where a join may be remembered that is not yet."""

@@ -13,13 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import sqrt
-from statistics import median
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
 from slacktide.optimizer.costs.fitting import FLOOR
-from slacktide.optimizer.costs.vector import Vector
+from slacktide.optimizer.costs.vector import KINDS, Vector
 from slacktide.program.operator import Program
 
 Way = Literal["incremental", "rebuild", "text"]
@@ -102,6 +101,19 @@ class PastRun:
         """What the run cost: measured in tasks, and reckoned by what was counted outside of them."""
         return self.in_tasks + coefficients.outside(self.measured)
 
+    def seconds_of(self, work: Vector, coefficients: Coefficients) -> float:
+        """What tasks take for a part of such a run, of which the model knows the work.
+
+        The model errs in each kind of work by itself, in rows twofold and in shuffles tenfold, and in what
+        a unit of all of them costs.
+        """
+        counted = Vector(*(self._counted(kind, getattr(work, kind)) for kind in KINDS))
+        whole = coefficients.in_tasks(self.measured)
+        return coefficients.in_tasks(counted) * _ratio(self.in_tasks, whole)
+
+    def _counted(self, kind: str, expected: float) -> float:
+        return expected * _ratio(getattr(self.measured, kind), getattr(self.expected, kind))
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -132,12 +144,6 @@ class Evidence:
         """Whether most of the newest incremental runs were of a program."""
         newest = [past.program for past in self.runs if past.way == "incremental"][-USUAL:]
         return 2 * newest.count(program) > len(newest)
-
-    def error(self, program: str) -> float:
-        """What runs of a program took in tasks over what was expected, the median; 1 without any."""
-        runs = [past for past in self.runs if past.program == program]
-        found = [_ratio(past.in_tasks, self.coefficients.in_tasks(past.expected)) for past in runs]
-        return median(found) if found else 1.0
 
     def without(self, run: int) -> Evidence:
         """The same without one run."""

@@ -1,0 +1,46 @@
+"""What a run tells of a part of its work: the model errs in each kind of work by itself."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slacktide.optimizer.costs import DEFAULTS, PastRun, Vector
+
+EXPECTED = Vector(rows_read=4.7e6, bytes_shuffled=7e7, bytes_written=1.7e6, files=40, stages=22)
+amounts = st.floats(1.0, 1e9)
+
+
+def past(measured: Vector, seconds: float) -> PastRun:
+    return PastRun(3, "incremental", "p", EXPECTED, measured, seconds)
+
+
+def test_a_run_as_expected_leaves_the_model_as_it_is() -> None:
+    part = Vector(rows_read=1e6, bytes_shuffled=3e6)
+    found = past(EXPECTED, DEFAULTS.in_tasks(EXPECTED)).seconds_of(part, DEFAULTS)
+    assert found == pytest.approx(DEFAULTS.in_tasks(part))
+
+
+@given(st.builds(Vector, amounts, st.just(0.0), amounts, amounts, amounts, amounts), amounts)
+def test_all_of_the_work_is_what_the_run_took(measured: Vector, seconds: float) -> None:
+    assert past(measured, seconds).seconds_of(EXPECTED, DEFAULTS) == pytest.approx(seconds)
+
+
+def test_rows_that_were_more_and_shuffles_that_were_less_weigh_so() -> None:
+    """As in Q17: nine million rows where the model saw five, and a tenth of the bytes shuffled."""
+    measured = Vector(
+        rows_read=9.2e6, bytes_shuffled=8.2e6, bytes_written=2.5e5, files=66, stages=19
+    )
+    found = past(measured, 3.3)
+    rows = found.seconds_of(Vector(rows_read=3.2e6), DEFAULTS)
+    assert rows == pytest.approx(3.3 * 0.287, rel=0.01)
+    assert found.seconds_of(Vector(bytes_shuffled=8e6), DEFAULTS) < rows / 5
+
+
+def test_a_kind_that_the_model_did_not_see_is_taken_as_it_is() -> None:
+    found = past(Vector(rows_read=4.7e6), DEFAULTS.in_tasks(Vector(rows_read=4.7e6)))
+    assert found.seconds_of(Vector(bytes_read=5.0, files=0.0), DEFAULTS) == 0.0
+    assert found.seconds_of(Vector(rows_read=100.0), DEFAULTS) == pytest.approx(
+        100 * DEFAULTS.rows_read
+    )
