@@ -61,12 +61,13 @@ class SparkWorkspace:
                 version = self.store.world().sources[shape.name].version + 1
                 path = self._root / f"{shape.name}-{version}.parquet"
                 pq.write_table(_feed(shape, batch[shape.name]), path)
-                size = path.stat().st_size
-                pin = PinnedFile(str(path), size, "0")
-                arrival = Arrival((pin,), len(batch[shape.name]), size, "2026-01-01T00:00:00Z")
-                updates.append(u.AcceptArrivals(shape.name, [arrival]))
+                updates.append(_accepted(shape.name, path))
         if updates:
             self.store.commit(updates)
+
+    def accept(self, source: str, path: Path) -> None:
+        """Accept a file of changes that somebody else has written."""
+        self.store.commit([_accepted(source, path)])
 
     def run(self, plan: ViewPlan) -> Written:
         """Execute a plan's program and commit what it wrote."""
@@ -168,6 +169,12 @@ def _add_source(shape: SourceShape) -> u.AddSource:
         {"name": name, "type": data_type, "nullable": True} for name, data_type, _ in shape.columns
     )
     return u.AddSource(shape.name, "change-feed", {"format": "parquet"}, schema)
+
+
+def _accepted(source: str, path: Path) -> u.AcceptArrivals:
+    size, rows = path.stat().st_size, pq.read_metadata(path).num_rows
+    arrival = Arrival((PinnedFile(str(path), size, "0"),), rows, size, "2026-01-01T00:00:00Z")
+    return u.AcceptArrivals(source, [arrival])
 
 
 def _feed(shape: SourceShape, bag: Bag) -> pa.Table:

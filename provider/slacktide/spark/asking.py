@@ -28,8 +28,9 @@ def asked(leaves: TaskLeaves, outputs: str, operator: Operator, rest: str = "") 
         operator: over the versions of the task.
         rest: of the query, after FROM.
     """
-    sql = f"SELECT {outputs} FROM (\n{step_sql(operator, leaves)}\n){rest}"
-    frame = leaves.shelf.query(sql, is_light=leaves.is_light(operator))
+    is_light = leaves.is_light(operator)
+    text = step_sql(operator, leaves, is_light=is_light)
+    frame = leaves.shelf.query(f"SELECT {outputs} FROM (\n{text}\n){rest}", is_light=is_light)
     return [tuple(row) for row in frame.collect()]
 
 

@@ -23,6 +23,9 @@ class Leaves(Protocol):
     def fewest_read(self, operator: Operator) -> int:
         """How many rows an operator reads, at least."""
 
+    def is_few(self, operator: Operator) -> bool:
+        """Whether one task reads all that an operator reads without a second thought."""
+
     def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
         """The ranges in which keys of a small operator lie; None where they are too many."""
 

@@ -33,9 +33,14 @@ if TYPE_CHECKING:
 
 MOST_READ = 700_000  # rows
 MOST_BYTES = 64 * 2**20
+FEW_READ = 200_000  # rows that one task reads, and the bytes of their files
+FEW_BYTES = 16 * 2**20
+# What has been gathered stays so: this would read the rows of a semi-join apart from each other.
+_APART: Final = "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAntiJoin"
 _SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.sql.adaptive.enabled": "false",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.shuffle.partitions": "1",
@@ -43,6 +48,11 @@ _SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
         "spark.sql.variant.pushVariantIntoScan": "false",
     }
 )
+
+
+def is_few(rows: int | None, size: int) -> bool:
+    """Whether so many rows in files of so many bytes are read by one task."""
+    return rows is not None and rows <= FEW_READ and size <= FEW_BYTES
 
 
 def is_light(operator: Operator, rows: int | None, size: int) -> bool:
@@ -99,4 +109,6 @@ def light_session(session: SparkSession) -> SparkSession:
     light = type(session)(session.sparkContext, session._jsparkSession.cloneSession())
     for key, value in _SETTINGS.items():
         light.conf.set(key, value)
+    left_out = light.conf.get("spark.sql.optimizer.excludedRules", None)
+    light.conf.set("spark.sql.optimizer.excludedRules", ",".join(filter(None, (left_out, _APART))))
     return light

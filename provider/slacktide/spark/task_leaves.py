@@ -11,7 +11,7 @@ from slacktide.program.operator import Moment, Operator
 from slacktide.program.origin import is_row_by_row
 from slacktide.spark.compile import keys_sql
 from slacktide.spark.functions import register_functions
-from slacktide.spark.light import is_light
+from slacktide.spark.light import is_few, is_light
 from slacktide.spark.query import query_frame
 from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut
 from slacktide.spark.run_context import RunContext
@@ -74,6 +74,10 @@ class TaskLeaves:
         """How many rows an operator reads, at least."""
         return self.tables.fewest_read(operator)
 
+    def is_few(self, operator: Operator) -> bool:
+        """Whether one task reads all that an operator reads without a second thought."""
+        return is_few(*self.tables.most_read(operator))
+
     def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
         """The ranges in which keys of a small operator lie; None where they are too many."""
         known = (operator, tuple(keys))
@@ -81,8 +85,9 @@ class TaskLeaves:
             changed = self.tables.rows_changed()
             few = changed is not None and changed <= MOST_KEYS and is_row_by_row(operator)
             most = None if few else MOST_KEYS + 1
-            sql = keys_sql(operator, keys, self, most)
-            table = self.shelf.query(sql, is_light=self.is_light(operator)).toArrow()
+            is_light = self.is_light(operator)
+            sql = keys_sql(operator, keys, self, most, is_light=is_light)
+            table = self.shelf.query(sql, is_light=is_light).toArrow()
             if table.num_rows <= MOST_KEYS:
                 self._keys[known] = [cut(column) for column in table.columns]
             else:

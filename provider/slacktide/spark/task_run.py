@@ -146,12 +146,13 @@ class TaskRun:
         operator = without_empty(operator, self._is_empty)
         extends = folder == "segment"
         read = tables.read_expected(operator, chain) if extends else tables.most_read(operator)
+        is_light = self._leaves.is_light_reading(operator, read)
         written = self._writer.write(
             operator,
-            lambda: step_sql(operator, self._leaves),
+            lambda: step_sql(operator, self._leaves, is_light=is_light),
             directory_of(chain, attempt, folder),
             few=few,
-            is_light=self._leaves.is_light_reading(operator, read),
+            is_light=is_light,
             order=order,
         )
         took = written.cost

@@ -27,7 +27,7 @@ def test_groups_are_chosen_told_and_taken_away_without_a_grouping() -> None:
         (Assignment(LESS, less),),
     )
     leaves: Any = SimpleNamespace(stored=lambda *_, is_bag: "bag" if is_bag else "the_state")
-    sql = step_sql(regrouped, leaves)
+    sql = step_sql(regrouped, leaves, is_light=False)
     assert "the_state" in sql
     assert "WHERE" in sql.upper()
     assert "GROUP BY" not in sql.upper()

@@ -14,6 +14,7 @@ from slacktide.program.operator import Operator, operator_inputs
 from slacktide.spark.bags import consolidate_sql, rows_sql
 from slacktide.spark.columns import name
 from slacktide.spark.compile.fragments import names
+from slacktide.spark.compile.gathering import read_hint
 from slacktide.spark.leaves import Leaves
 
 Rules = Mapping[type[Operator], Callable[["Compiler", Any], str]]
@@ -25,13 +26,17 @@ class Compiler:
     Args:
         leaves: what it stands on.
         rules: the SQL of each kind of operator.
+        gathered: the operators whose rows are brought into one partition.
 
     Attributes:
         names: of the rows of each operator that is defined, or the query that gives them.
     """
 
-    def __init__(self, leaves: Leaves, rules: Rules) -> None:
+    def __init__(
+        self, leaves: Leaves, rules: Rules, gathered: frozenset[Operator] = frozenset()
+    ) -> None:
         self.leaves = leaves
+        self.gathered = gathered
         self.names: dict[Node, str] = {}
         self._rules = rules
         self._tables: list[str] = []
@@ -78,7 +83,8 @@ class Compiler:
             case o.ReadSnapshot():
                 outputs = [f"{quoted(column.name)} AS {name(column)}" for column in operator.fields]
                 table = self.leaves.rows(operator.source, operator.moment)
-                return f"SELECT {', '.join(outputs) or '1'} FROM {table}"
+                hint = read_hint(operator, self.gathered)
+                return f"SELECT {hint}{', '.join(outputs) or '1'} FROM {table}"
             case o.Add():
                 return "\nUNION ALL\n".join(
                     f"SELECT {_renamed(child, operator)} FROM ({self.rows(child)})"
@@ -89,7 +95,7 @@ class Compiler:
 
     def _linear_rows(self, operator: Operator) -> str:
         """The text of a linear operator over plain rows, each with multiplicity one."""
-        inner = Compiler(self.leaves, self._rules)
+        inner = Compiler(self.leaves, self._rules, self.gathered)
         inner.names = dict(self.names)
         below = operator_inputs(operator)
         for child in below[:1] if isinstance(operator, o.SemiBags) else below:

@@ -21,10 +21,12 @@ def assigned(assignments: tuple[Assignment, ...]) -> list[str]:
     return [f"{scalar_sql(item.value)} AS {name(item.column)}" for item in assignments]
 
 
-def select_sql(outputs: list[str], table: str, *, is_state: bool, rest: str = "") -> str:
+def select_sql(
+    outputs: list[str], table: str, *, is_state: bool, rest: str = "", hint: str = ""
+) -> str:
     """A query over a table, with the multiplicity last unless it holds partial aggregates."""
     listed = outputs if is_state else [*outputs, o.MULTIPLICITY]
-    return f"SELECT {', '.join(listed)} FROM {table}{rest}"
+    return f"SELECT {hint}{', '.join(listed)} FROM {table}{rest}"
 
 
 def positions(columns: Columns) -> list[str]:

@@ -12,6 +12,7 @@ from slacktide.program.operator import Operator
 from slacktide.program.origin import is_small, origins_of
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import names, of_table
+from slacktide.spark.compile.gathering import join_hint, semi_hint, touched_hint
 from slacktide.spark.ranges import LARGE_ROWS, has_ranges
 
 
@@ -24,7 +25,8 @@ def join(compiler: Compiler, operator: o.JoinBags) -> str:
     back = [o.Pair(equal.right, equal.left) for equal in parts.equalities]
     left = _bounded(compiler, operator.left, operator.right, across)
     right = _bounded(compiler, operator.right, operator.left, back)
-    return f"SELECT {', '.join(outputs)} FROM {left} l JOIN {right} r ON {condition}"
+    hint = join_hint(operator, compiler.gathered)
+    return f"SELECT {hint}{', '.join(outputs)} FROM {left} l JOIN {right} r ON {condition}"
 
 
 def semi(compiler: Compiler, operator: o.SemiBags) -> str:
@@ -33,7 +35,9 @@ def semi(compiler: Compiler, operator: o.SemiBags) -> str:
     condition = "true" if operator.condition is None else scalar_sql(operator.condition)
     outputs = [f"l.{column}" for column in [*names(operator.columns), o.MULTIPLICITY]]
     left, right = compiler.names[operator.left], compiler.occurring(operator.right)
-    return f"SELECT {', '.join(outputs)} FROM {left} l LEFT {kind} JOIN ({right}) r ON {condition}"
+    hint = semi_hint(operator, compiler.gathered)
+    where = f"{left} l LEFT {kind} JOIN ({right}) r ON {condition}"
+    return f"SELECT {hint}{', '.join(outputs)} FROM {where}"
 
 
 def flips(compiler: Compiler, operator: o.Flips) -> str:
@@ -60,8 +64,9 @@ def touched(compiler: Compiler, operator: o.Touched) -> str:
         _bounded(compiler, operator.child, operator.by, operator.keys),
         compiler.names[operator.by],
     )
+    hint = touched_hint(operator, compiler.gathered)
     where = f"{child} t LEFT SEMI JOIN {by} b ON {equal or 'true'}"
-    return f"SELECT {', '.join(outputs)} FROM {where}"
+    return f"SELECT {hint}{', '.join(outputs)} FROM {where}"
 
 
 def _bounded(compiler: Compiler, big: Operator, small: Operator, pairs: Sequence[o.Pair]) -> str:

@@ -7,6 +7,7 @@ from slacktide.program import operator as o
 from slacktide.spark.columns import name
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import names, positions, select_sql
+from slacktide.spark.compile.gathering import read_hint
 
 
 def read_source(compiler: Compiler, operator: o.ReadChanges | o.ReadSnapshot) -> str:
@@ -16,7 +17,8 @@ def read_source(compiler: Compiler, operator: o.ReadChanges | o.ReadSnapshot) ->
     else:
         table = compiler.leaves.snapshot(operator.source, operator.moment)
     outputs = [f"{quoted(column.name)} AS {name(column)}" for column in operator.fields]
-    return select_sql(outputs, table, is_state=False)
+    hint = read_hint(operator, compiler.gathered)
+    return select_sql(outputs, table, is_state=False, hint=hint)
 
 
 def read_segments(compiler: Compiler, operator: o.ReadSegments) -> str:
@@ -24,7 +26,8 @@ def read_segments(compiler: Compiler, operator: o.ReadSegments) -> str:
     table = compiler.leaves.pieces(
         operator.chain, operator.fields, operator.first, is_bag=operator.is_bag
     )
-    return select_sql(positions(operator.fields), table, is_state=not operator.is_bag)
+    hint = read_hint(operator, compiler.gathered)
+    return select_sql(positions(operator.fields), table, is_state=not operator.is_bag, hint=hint)
 
 
 def read_chain(compiler: Compiler, operator: o.ReadBag | o.ReadState | o.ReadSaved) -> str:
@@ -35,7 +38,8 @@ def read_chain(compiler: Compiler, operator: o.ReadBag | o.ReadState | o.ReadSav
     else:
         is_bag = not operator.is_state
         table = compiler.leaves.stored(operator.chain, operator.fields, is_bag=is_bag)
-    return select_sql(positions(operator.fields), table, is_state=not is_bag)
+    hint = read_hint(operator, compiler.gathered)
+    return select_sql(positions(operator.fields), table, is_state=not is_bag, hint=hint)
 
 
 def batch(compiler: Compiler, operator: o.Batch) -> str:
@@ -48,4 +52,5 @@ def evaluate(compiler: Compiler, operator: o.Evaluate) -> str:
     """A relation over the rows of operators."""
     tables = {item.name: f"({compiler.rows(item.operator)})" for item in operator.inputs}
     outputs = ", ".join([*names(operator.columns), "1L AS __m"])
-    return f"SELECT {outputs} FROM ({relation_sql(operator.query, tables)})"
+    hint = read_hint(operator, compiler.gathered)
+    return f"SELECT {hint}{outputs} FROM ({relation_sql(operator.query, tables)})"

@@ -15,6 +15,7 @@ from slacktide.spark.columns import stored
 from slacktide.spark.compile import groups, joins, reading, rows
 from slacktide.spark.compile.compiler import Compiler, Rules
 from slacktide.spark.compile.fragments import select_sql
+from slacktide.spark.compile.gathering import gathered
 from slacktide.spark.leaves import Leaves
 
 RULES: Final[Rules] = {
@@ -48,17 +49,24 @@ RULES: Final[Rules] = {
 }
 
 
-def step_sql(root: Operator, leaves: Leaves) -> str:
+def step_sql(root: Operator, leaves: Leaves, *, is_light: bool) -> str:
     """Give the SQL text whose rows are those of an operator, columns ``c0``, ``c1``, … by position.
 
     The columns are followed by ``__m`` in the bag form.
+
+    Args:
+        root: the operator.
+        leaves: what it stands on.
+        is_light: whether it reads few rows, as `slacktide.spark.light` says.
     """
-    compiler = _compiled(root, leaves)
+    compiler = _compiled(root, leaves, is_light=is_light)
     outputs = [stored(column, i) for i, column in enumerate(root.columns)]
     return compiler.text(select_sql(outputs, compiler.names[root], is_state=root.is_state))
 
 
-def keys_sql(root: Operator, keys: Sequence[Scalar], leaves: Leaves, most: int | None) -> str:
+def keys_sql(
+    root: Operator, keys: Sequence[Scalar], leaves: Leaves, most: int | None, *, is_light: bool
+) -> str:
     """Give the SQL text for the values of some keys over an operator.
 
     Args:
@@ -66,8 +74,9 @@ def keys_sql(root: Operator, keys: Sequence[Scalar], leaves: Leaves, most: int |
         keys: over its columns.
         leaves: what it stands on.
         most: how many distinct values at most; None for all of them, in one pass, with repetitions.
+        is_light: as of `step_sql`.
     """
-    compiler = _compiled(root, leaves)
+    compiler = _compiled(root, leaves, is_light=is_light)
     outputs = ", ".join(f"{scalar_sql(key)} AS k{i}" for i, key in enumerate(keys))
     source = compiler.names[root]
     if most is None:
@@ -75,10 +84,10 @@ def keys_sql(root: Operator, keys: Sequence[Scalar], leaves: Leaves, most: int |
     return compiler.text(f"SELECT DISTINCT {outputs} FROM {source} LIMIT {most}")
 
 
-def _compiled(root: Operator, leaves: Leaves) -> Compiler:
+def _compiled(root: Operator, leaves: Leaves, *, is_light: bool) -> Compiler:
     operators = [node for node in postorder(root) if isinstance(node, Operator)]
     uses = Counter(below for operator in operators for below in operator_inputs(operator))
-    compiler = Compiler(leaves, RULES)
+    compiler = Compiler(leaves, RULES, gathered(root, leaves.is_few) if is_light else frozenset())
     for operator in operators:
         compiler.define(operator, is_shared=uses[operator] > 1)
     return compiler

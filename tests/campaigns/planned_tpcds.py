@@ -1,0 +1,211 @@
+"""Plans of TPC-DS views over three instants, run by Spark, against batch at every instant.
+
+    python -m tests.campaigns.planned_tpcds --out tests/campaigns/planned_tpcds.json
+
+The views are those that tempura.md §7 names (its list, row 32), over the small rows of
+`tests.harness.tpcds_base`, which arrive in four patterns: as many at each later instant as were there, a quarter, or
+half, and of these with one row for four that goes, of sales or of sales and returns. Every method may be used, and
+the plan is what costs least at the last instant by the statistics of scale 1. What the output holds is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slacktide.algebra.tree import sources
+from slacktide.optimizer.choice.choosing import choose
+from slacktide.optimizer.choice.objective import LastFirst
+from slacktide.optimizer.costs.memo import MemoCosts
+from slacktide.optimizer.derivation import batch
+from slacktide.optimizer.emission import emit
+from slacktide.optimizer.expand import expand
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.plan_space import space_of
+from slacktide.program.operator import Program
+from tests.harness.planner.tpcds_views import RETURNS, SALES, TPCDS
+from tests.harness.plans import Case, SourceShape
+from tests.harness.quick import QUICK
+from tests.harness.tpcds import SCHEMAS
+from tests.harness.tpcds_base import generate
+from tests.harness.tpcds_feed import KEYS
+from tests.harness.workspace_on_spark import Rows, SparkWorkspace
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+VIEW, INSTANTS = "v", 3
+QUERIES = tuple(f"q{n}" for n in (5, 10, 20, 22, 27, 33, 35, 40, 43, 67, 80, 85, 91, 99))
+PARTS = 12
+"""Into how many parts the rows of a table fall, by their key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arriving:
+    """How many of the parts are there at the first instant, and come at each later one.
+
+    Attributes:
+        first: parts of the first instant.
+        later: parts of each later one.
+        losing: tables of which an eighth of the first rows goes at each later instant.
+    """
+
+    first: int
+    later: int
+    losing: frozenset[str] = frozenset()
+
+
+PATTERNS = {
+    "delta-big": Arriving(4, 4),
+    "delta-small": Arriving(8, 2),
+    "delta-R": Arriving(6, 3, SALES),
+    "delta-RS": Arriving(6, 3, SALES | RETURNS),
+}
+
+
+def write_histories(root: Path) -> None:
+    """Write `<root>/<pattern>/<instant>/<table>.parquet`; a table that never changes is there at once."""
+    import duckdb
+
+    connection = duckdb.connect(config={"threads": 1})
+    generate(connection)
+    for pattern, arriving in PATTERNS.items():
+        for table in SCHEMAS:
+            for instant in range(1, INSTANTS + 1):
+                chosen = _chosen(table, arriving, instant)
+                if chosen:
+                    target = root / pattern / str(instant) / f"{table}.parquet"
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    connection.execute(f"COPY ({chosen}) TO '{target}' (FORMAT parquet)")
+    connection.close()
+
+
+def _chosen(table: str, arriving: Arriving, instant: int) -> str:
+    """The rows that come at an instant, and those that go."""
+    come = f"FROM {table} SELECT *, 'insert' AS _change_type"
+    if table not in TPCDS.keys:
+        return come if instant == 1 else ""
+    key = ", ".join(KEYS[table])
+    part, eighth = f"hash({key}) % {PARTS}", f"hash({key}, 'gone') % 8"
+    first = arriving.first + (instant - 2) * arriving.later
+    low, high = (0, arriving.first) if instant == 1 else (first, first + arriving.later)
+    come += f" WHERE {part} >= {low} AND {part} < {high}"
+    if instant == 1 or table not in arriving.losing:
+        return come
+    gone = f"{part} < {arriving.first} AND {eighth} = {instant - 2}"
+    return f"{come} UNION ALL FROM {table} SELECT *, 'delete' AS _change_type WHERE {gone}"
+
+
+def planned(query: str, pattern: str) -> tuple[dict[int, Program], Counter[str]]:
+    """The program of each instant, and how often each rule fired for them."""
+    problem = TPCDS.problem(query, INSTANTS, pattern)
+    expanded = expand(problem)
+    costs = MemoCosts(expanded.memo, TPCDS.statistics(INSTANTS, pattern))
+    due = range(1, INSTANTS + 1)
+    space = space_of(expanded, due, costs.price, costs.carrying, is_forgetful=True)
+    choice = choose(space, LastFirst(INSTANTS))
+    return emit(VIEW, expanded, space, choice.plan), expanded.trace.fired
+
+
+class Side:
+    """One of two workspaces over the same files."""
+
+    def __init__(self, spark: SparkSession, root: Path, query: str) -> None:
+        relation = TPCDS.relation(query)
+        shapes = tuple(_shape(name) for name in sources(relation))
+        self._names = [shape.name for shape in shapes]
+        self._workspace = SparkWorkspace(spark, root, Case(relation, shapes), view=VIEW)
+        self._versions = dict.fromkeys(self._names, 0)
+
+    def run(self, files: Path, program: Program) -> Rows:
+        """Take in what has come, and give the answer that a program makes."""
+        start = {name: at for name, at in self._versions.items() if at}
+        for name in self._names:
+            file = files / f"{name}.parquet"
+            if file.exists():
+                self._workspace.accept(name, file)
+                self._versions[name] += 1
+        plan = ViewPlan(VIEW, "full", (), program, start, dict(self._versions), 1)
+        return self._workspace.run(plan).answer
+
+
+def _shape(table: str) -> SourceShape:
+    columns = SCHEMAS[table]
+    return SourceShape(table, tuple((str(c["name"]), str(c["type"]), True) for c in columns))
+
+
+def played(spark: SparkSession, history: Path, query: str, pattern: str) -> dict[str, Any]:
+    """Run a plan, and batch beside it; tell the rows of each answer, and whether they are equal."""
+    programs, fired = planned(query, pattern)
+    whole = batch(VIEW, TPCDS.relation(query).columns)
+    found: dict[str, Any] = {"rows": [], "equal": [], "fired": dict(sorted(fired.items()))}
+    with tempfile.TemporaryDirectory() as folder:
+        ours = Side(spark, Path(folder) / "ours", query)
+        theirs = Side(spark, Path(folder) / "theirs", query)
+        for instant, program in sorted(programs.items()):
+            files = history / pattern / str(instant)
+            answer, expected = ours.run(files, program), theirs.run(files, whole)
+            found["rows"].append(len(expected))
+            found["equal"].append(_counted(answer) == _counted(expected))
+    return found
+
+
+def _counted(rows: Rows) -> Counter[tuple[Any, ...]]:
+    """A bag; doubles to ten digits, as sums of them depend on the order."""
+    bag: Counter[tuple[Any, ...]] = Counter()
+    for *row, count in rows:
+        bag[tuple(f"{v:.10g}" if isinstance(v, float) else v for v in row)] += count
+    return bag
+
+
+def summary(cells: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """What the campaign says, in lines."""
+    answers = [equal for cell in cells.values() for equal in cell["equal"]]
+    rows = [count for cell in cells.values() for count in cell["rows"]]
+    yield f"{len(cells)} cells, {len(answers)} answers: {answers.count(False)} differ, {rows.count(0)} are empty"
+
+
+def written(found: Mapping[str, Any]) -> str:
+    """JSON with a line for each cell."""
+    cells = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in found["cells"].items())
+    head = "".join(
+        f" {json.dumps(k)}: {json.dumps(v)},\n" for k, v in found.items() if k != "cells"
+    )
+    return f'{{\n{head} "cells": {{\n{cells}\n }}\n}}\n'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the campaign, cell by cell."""
+    from slacktide.spark.session import local_session
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--queries", nargs="+", default=QUERIES)
+    chosen = parser.parse_args(arguments)
+    cells = json.loads(chosen.out.read_text())["cells"] if chosen.out.exists() else {}
+    spark = local_session("planned-tpcds", conf=QUICK)
+    versions = {"spark": spark.version, "python": platform.python_version()}
+    with tempfile.TemporaryDirectory() as folder:
+        history = Path(folder)
+        write_histories(history)
+        for query in chosen.queries:
+            for pattern in PATTERNS:
+                name = f"{query} {pattern}"
+                if name not in cells:
+                    cells[name] = played(spark, history, query, pattern)
+                    chosen.out.write_text(written({"versions": versions, "cells": cells}))
+                    sys.stdout.write(f"{name} {cells[name]['rows']} {cells[name]['equal']}\n")
+    sys.stdout.write("\n".join(summary(cells)) + "\n")
+    return int(not all(equal for cell in cells.values() for equal in cell["equal"]))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
