@@ -1,4 +1,4 @@
-"""The commands that look: ``explain``, ``status``, ``history``, ``verify``, ``calibrate``, and ``gc``."""
+"""The commands that look: ``explain``, ``what-if``, ``status``, ``history``, ``verify``, ``calibrate``, and ``gc``."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ _RUN_HEADS = ("run", "ended", "views", "rows read", "CPU s", *_MIRROR_HEADS, "fa
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("explain")(explain)
+    app.command("what-if")(what_if)
     app.command("status")(status)
     app.command("history")(history)
     app.command("verify")(verify)
@@ -62,6 +63,43 @@ def explain(
         emit(explanation.to_dict())
     else:
         say(explanation.text)
+
+
+def what_if(
+    context: typer.Context,
+    *,
+    pace: Annotated[
+        float, typer.Option(help="Runs come that many times as often: 2 is twice, 0.5 half.")
+    ] = 1.0,
+    policy: Annotated[
+        str | None, typer.Option(help="All views have this policy: auto, incremental or full.")
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VIEWS", help="These views are not there; with commas or again."),
+    ] = None,
+    states_lost: Annotated[bool, typer.Option("--states-lost", help="No state is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what runs would be expected to cost in other circumstances; nothing is written."""
+    comparison = opened(context).what_if(
+        pace=pace, policy=policy, without=names(without) or (), states_lost=states_lost
+    )
+    found = comparison.to_dict()
+    if as_json:
+        emit(found)
+        return
+    rows = [
+        (name, *_outlook(now), *_outlook(found["then"].get(name)))
+        for name, now in found["now"].items()
+    ]
+    show_table(("view", "now", "CPU s", "then", "CPU s"), rows)
+    now, then = found["cpu_seconds_now"], found["cpu_seconds_then"]
+    say(f"between two runs as they come now: {now:,.2f} s of CPU; then {then:,.2f} s")
+
+
+def _outlook(found: Mapping[str, Any] | None) -> tuple[str, float | None]:
+    return ("-", None) if found is None else (found["method"], found["cpu_seconds"])
 
 
 def status(context: typer.Context, as_json: AsJson = False) -> None:

@@ -75,7 +75,7 @@ def plan_first(
 ) -> ViewPlan:
     """Plan the first run of a view that is not in the log yet."""
     ends = {source: end[source] for source in view.sources}
-    return plan_view(name, view, _situation(Knowledge(world), None, view, {}, ends, policy))
+    return plan_view(name, view, situation_of(Knowledge(world), None, view, {}, ends, policy))
 
 
 def plan_next(world: World, name: str) -> ViewPlan:
@@ -91,7 +91,7 @@ def plan_views(
     return _consistent(known, [_plan_one(known, record, ends) for record in records], ends)
 
 
-def _situation(
+def situation_of(
     known: Knowledge,
     record: ViewRecord | None,
     view: ReadView,
@@ -100,6 +100,7 @@ def _situation(
     policy: str,
     rebuilds: str = "",
 ) -> Situation:
+    """What the planner is told of a view in a run between two version vectors; see `Situation`."""
     world = known.world
     states = state_versions(world)
     kept = {} if start else kept_versions(view, states, end)
@@ -203,7 +204,7 @@ def _plan_one(
     start = dict(record.versions or {})
     end = {source: max(ends[source], start.get(source, 0)) for source in view.sources}
     policy = record.settings.get("policy", "auto")
-    situation = _situation(known, record, view, start, end, policy, rebuilds)
+    situation = situation_of(known, record, view, start, end, policy, rebuilds)
     return plan_view(record.name, view, situation)
 
 

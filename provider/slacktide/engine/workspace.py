@@ -21,6 +21,7 @@ from slacktide.engine.reports import Report
 from slacktide.engine.sinks import Sinks
 from slacktide.engine.status import Status, history_of, make_status
 from slacktide.engine.verification import Verification, Verifier
+from slacktide.engine.what_if import Comparison, compare
 from slacktide.errors import InvalidSettingError, UnknownObjectError
 from slacktide.optimizer.compaction import PRICES, Prices
 from slacktide.store.garbage import GRACE, Removed, collect
@@ -298,6 +299,34 @@ class Workspace:
             return explain_view(world, target, self._stored)
         draft = self.draft_view(spark, "explained", target)
         return explain_read("of this text", draft.view)
+
+    def what_if(
+        self,
+        *,
+        pace: float = 1.0,
+        policy: str | None = None,
+        without: Sequence[str] = (),
+        states_lost: bool = False,
+    ) -> Comparison:
+        """What runs would be expected to cost in other circumstances; writes nothing. Needs no JVM.
+
+        Args:
+            pace: how many times as often runs would come, each with as much less to take in.
+            policy: of all views instead of their own.
+            without: views that would not be there.
+            states_lost: whether no state would be there.
+
+        Raises:
+            InvalidSettingError: the pace is none, or there is no such policy.
+            UnknownObjectError: there is no view of a name.
+        """
+        return compare(
+            self._store.world(),
+            pace=pace,
+            policy=policy,
+            without=without,
+            states_lost=states_lost,
+        )
 
     def verify(self, spark: SparkSession, views: Sequence[str] | None = None) -> Verification:
         """Compare answers with a batch run over the same versions, as multisets."""

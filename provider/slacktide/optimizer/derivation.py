@@ -6,7 +6,9 @@ answer anew from states of which it extends those that are there already (`resum
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from slacktide.algebra import relation as r
@@ -43,7 +45,8 @@ class Derivation:
         rebuilds: make the answer, and states, anew instead of extending them.
         kept: states that are extended nevertheless.
         foreign_keys: those that hold at the start and at the end of the run.
-        remembered: joins that are stored besides what operators need; see `remembered_joins`.
+        remembered: joins that are stored besides what operators need, see `remembered_joins`, and whether
+            they have few rows.
 
     Attributes:
         scopes: the sources that each state which the program writes is made of.
@@ -59,7 +62,7 @@ class Derivation:
         rebuilds: bool,
         kept: frozenset[str] = frozenset(),
         foreign_keys: frozenset[ForeignKey] = frozenset(),
-        remembered: frozenset[r.Rel] = frozenset(),
+        remembered: Mapping[r.Rel, bool] = MappingProxyType({}),
     ) -> None:
         self.rebuilds = rebuilds
         self._remembered = remembered
@@ -81,6 +84,10 @@ class Derivation:
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""
         return source in self._changed
+
+    def is_few(self, rel: r.Rel) -> bool:
+        """Whether a relation is stored, and has so few rows that they are read again without a thought."""
+        return self._remembered.get(rel, False)
 
     def referring(self, rel: r.Join) -> Referring | None:
         """The foreign keys that a join goes by, where such are known to hold."""
@@ -292,6 +299,7 @@ def maintain(
     *,
     remembered: frozenset[r.Rel] = frozenset(),
     begun: frozenset[r.Rel] = frozenset(),
+    few: frozenset[r.Rel] = frozenset(),
 ) -> Maintenance:
     """Give the program that extends the answer and the states by what changed.
 
@@ -304,6 +312,7 @@ def maintain(
         foreign_keys: those that hold.
         remembered: joins that are stored besides what operators need.
         begun: such joins that the run starts to store.
+        few: the remembered ones that have few rows.
     """
     derivation = Derivation(
         view,
@@ -311,7 +320,7 @@ def maintain(
         changed=changed,
         rebuilds=False,
         foreign_keys=foreign_keys,
-        remembered=remembered,
+        remembered={rel: rel in few for rel in remembered},
     )
     root = analysis.root
     change = derivation.delta(root)

@@ -34,6 +34,8 @@ from slacktide.program.operator import Program
 
 MOST_ROWS: Final = 0.1
 """Rows of a join that is remembered, as a share of those of the largest source below it: what is read instead."""
+FEW_ROWS: Final = 20_000
+"""Rows of a remembered join that are held against the states that they meet, wherever these are read."""
 LEAST_SAVING: Final = 0.1
 """What remembering a join must save, as a share of what a run costs: less is the noise of one (ADR 9)."""
 LEAST_SECONDS: Final = 0.1
@@ -137,6 +139,7 @@ class Question:
 
     def maintained(self, chains: Collection[str], begun: str = "") -> Maintenance:
         """The program that goes by the joins of some chains, and starts to remember another one."""
+        few = [chain for chain in chains if self._has_few(chain)]
         return maintain(
             self.view,
             self.analysis,
@@ -144,7 +147,13 @@ class Question:
             self.foreign_keys,
             remembered=joins_of(self.analysis, chains),
             begun=joins_of(self.analysis, [begun]) if begun else frozenset(),
+            few=joins_of(self.analysis, few),
         )
+
+    def _has_few(self, chain: str) -> bool:
+        """Whether a join has few rows, as far as it is stored."""
+        stored = self.statistics.stored.get(chain)
+        return stored is not None and stored.rows <= FEW_ROWS
 
     def present(self, chains: Collection[str]) -> Remembering:
         """The program with what is remembered, of some chains those that are there as of the start."""

@@ -48,6 +48,21 @@ def test_few_rows_take_fewer_jobs(spark: SparkSession, tmp_path, monkeypatch) ->
     assert few < many
 
 
+def test_few_rows_are_joined_and_grouped_where_they_are_read(lab: Lab) -> None:
+    lab.source("a", "k INT, v INT", *((i % 7, i) for i in range(40)))
+    lab.source("b", "k INT, v INT", *((i % 5, i) for i in range(30)))
+    sql = "SELECT a.k, count(*) AS n, sum(b.v) AS s FROM a JOIN b ON a.k = b.k GROUP BY a.k"
+    lab.view("summed", sql)
+    lab.refresh()
+    lab.land("a", insert=[(1, 100), (9, 1)], delete=[(0, 0)])
+    lab.land("b", delete=[(4, 29)], insert=[(9, 9)])
+    done = lab.refresh().views["summed"]
+    assert done.method == "incremental"
+    assert done.actual["bytes_shuffled"] == 0
+    assert done.actual["stages"] <= done.actual["jobs"]
+    lab.verified()
+
+
 def test_what_the_last_run_wrote_tells_whether_rows_are_few(lab: Lab, monkeypatch) -> None:
     monkeypatch.setattr(task_run, "MOST_ROWS", 10)
     lab.source("t", "k INT, v INT", *((i % 2, i) for i in range(8)))

@@ -175,7 +175,7 @@ def test_helps_and_takes_json(command: tuple[str, ...], capsys: pytest.CaptureFi
 def test_the_contract_is_there() -> None:
     found = {" ".join(command) for command in commands(app)}
     expected = {"init", "discover", "plan", "refresh", "read", "changes", "explain"}
-    expected |= {"status", "history", "verify", "calibrate", "gc", "demo", "bench"}
+    expected |= {"status", "history", "verify", "what-if", "calibrate", "gc", "demo", "bench"}
     expected |= {f"{kind} {verb}" for kind in ("source", "view", "function") for verb in VERBS}
     expected |= {f"source {verb}" for verb in SOURCE_VERBS}
     expected |= {"view replace", "view pause", "view resume"}

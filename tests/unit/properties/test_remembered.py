@@ -52,9 +52,11 @@ def refresh_equals_batch(data: st.DataObject) -> None:
     hypothesis.note(to_text(case.relation))
     maintained = Maintained(case)
     maintained.refresh()
+    are_few = data.draw(st.booleans(), "few")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(remembered_joins, "MOST_ROWS", float("inf"))
         patch.setattr(remembered_joins.Question, "reconsidered", asked)
+        patch.setattr(remembered_joins.Question, "_has_few", lambda *_: are_few)
         patch.setattr(remembered_joins, "pays", lambda *_: data.draw(st.booleans(), "pays"))
         for batch in case.batches:
             maintained.arrive(batch)

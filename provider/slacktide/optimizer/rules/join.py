@@ -12,6 +12,7 @@ from slacktide.algebra.equalities import parts_of
 from slacktide.algebra.literals import null_sql
 from slacktide.algebra.types import BOOLEAN
 from slacktide.optimizer.distinct_keys import keep_distinct_keys
+from slacktide.optimizer.reduction import reduced
 from slacktide.optimizer.rule import Context, DeltaRule, Near, Terms, add, bounded_by, terms_of
 from slacktide.program import operator as o
 from slacktide.program.operator import INPUTS, Moment, Operator
@@ -25,10 +26,16 @@ def _inner_delta(rel: r.Join, context: Context) -> Operator | None:
     if left is not None:
         wanted = bounded_by(left, [(equal.right, equal.left) for equal in equalities])
         rows = context.at(rel.right, "after", wanted)
+        if context.is_few(rel.right):
+            across = [o.Pair(equal.left, equal.right) for equal in equalities]
+            left = reduced(left, rows, across) if across else left
         terms.append(o.JoinBags(left, rows, rel.condition))
     if right is not None:
         wanted = bounded_by(right, [(equal.left, equal.right) for equal in equalities])
         rows = context.at(rel.left, "before", wanted)
+        if context.is_few(rel.left):
+            back = [o.Pair(equal.right, equal.left) for equal in equalities]
+            right = reduced(right, rows, back) if back else right
         terms.append(o.JoinBags(rows, right, rel.condition))
     return add(terms, rel.columns)
 

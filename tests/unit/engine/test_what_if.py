@@ -1,0 +1,94 @@
+"""Questions of what runs would cost in other circumstances, through the workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slacktide.engine.what_if import Comparison
+from slacktide.errors import InvalidSettingError, UnknownObjectError
+from tests.harness.priced import VIEW, Priced
+from tests.unit.engine.test_weighing import BIG, costs, step
+from tests.unit.optimizer.views import SUMMED, view
+
+
+@pytest.fixture
+def priced(tmp_path: Path) -> Priced:
+    """A view with an answer, and three runs by increments behind it."""
+    made = Priced(tmp_path, view(SUMMED), BIG)
+    made.run(costs(0.5))
+    for _ in range(3):
+        step(made, 0.5)
+    return made
+
+
+def total(found: Comparison) -> tuple[float, float]:
+    told = found.to_dict()
+    return told["cpu_seconds_now"], told["cpu_seconds_then"]
+
+
+def test_nothing_else_costs_what_it_costs_and_nothing_is_written(priced: Priced) -> None:
+    before = priced.world().number
+    found = priced.ws.what_if()
+    assert found.now == found.then
+    assert found.now[VIEW].method == "incremental"
+    assert found.now[VIEW].seconds == pytest.approx(0.6, abs=0.2), "as the last run took"
+    assert priced.world().number == before
+
+
+def test_what_waits_is_what_is_reckoned_with(priced: Priced) -> None:
+    usual = priced.ws.what_if().now[VIEW].seconds
+    priced.arrive("lines", 400_000)
+    more = priced.ws.what_if().now[VIEW].seconds
+    assert usual is not None
+    assert more is not None
+    assert more > 2 * usual
+
+
+def test_runs_that_come_more_often_take_in_less_each(priced: Priced) -> None:
+    often, seldom = priced.ws.what_if(pace=10.0), priced.ws.what_if(pace=0.1)
+    now, then = total(often)
+    assert often.then[VIEW].seconds < often.now[VIEW].seconds < seldom.then[VIEW].seconds  # type: ignore[operator]
+    assert now < then, "each run has its price"
+    assert then == pytest.approx(10 * (often.then[VIEW].seconds or 0.0), abs=0.02)
+
+
+def test_in_full_it_costs_what_full_costs(priced: Priced) -> None:
+    found = priced.ws.what_if(policy="full")
+    assert found.then[VIEW].method == "full"
+    assert found.then[VIEW].reasons == ("POLICY(full)",)
+    now, then = total(found)
+    assert then > 5 * now
+
+
+def test_states_that_are_lost_are_built_again(priced: Priced) -> None:
+    found = priced.ws.what_if(states_lost=True).then[VIEW]
+    assert found.method == "full"
+    assert found.reasons[0].startswith("STATE_MISSING")
+
+
+def test_a_view_that_is_not_there_costs_nothing(priced: Priced) -> None:
+    found = priced.ws.what_if(without=[VIEW])
+    assert found.then == {}
+    assert total(found)[1] == 0.0
+
+
+def test_a_first_run_is_told_too(tmp_path: Path) -> None:
+    found = Priced(tmp_path, view(SUMMED), BIG).ws.what_if(pace=2.0)
+    assert found.now[VIEW].method == "full"
+    assert found.now[VIEW].reasons == ("FIRST_RUN",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "told"),
+    [
+        ({"pace": 0.0}, InvalidSettingError, "a pace of 0 is none"),
+        ({"pace": float("nan")}, InvalidSettingError, "a pace of nan is none"),
+        ({"policy": "lazy"}, InvalidSettingError, "there is no policy 'lazy'"),
+        ({"without": ["ghost"]}, UnknownObjectError, "there is no view 'ghost'"),
+    ],
+)
+def test_bad_questions(priced: Priced, asked: dict, error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        priced.ws.what_if(**asked)
