@@ -18,6 +18,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,20 +72,19 @@ PATTERNS = {
 }
 
 
-def write_histories(root: Path) -> None:
+def write_histories(root: Path, patterns: Sequence[str] = tuple(PATTERNS)) -> None:
     """Write `<root>/<pattern>/<instant>/<table>.parquet`; a table that never changes is there at once."""
     import duckdb
 
     connection = duckdb.connect(config={"threads": 1})
     generate(connection)
-    for pattern, arriving in PATTERNS.items():
-        for table in SCHEMAS:
-            for instant in range(1, INSTANTS + 1):
-                chosen = _chosen(table, arriving, instant)
-                if chosen:
-                    target = root / pattern / str(instant) / f"{table}.parquet"
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    connection.execute(f"COPY ({chosen}) TO '{target}' (FORMAT parquet)")
+    for pattern, table in product(patterns, SCHEMAS):
+        for instant in range(1, INSTANTS + 1):
+            chosen = _chosen(table, PATTERNS[pattern], instant)
+            if chosen:
+                target = root / pattern / str(instant) / f"{table}.parquet"
+                target.parent.mkdir(parents=True, exist_ok=True)
+                connection.execute(f"COPY ({chosen}) TO '{target}' (FORMAT parquet)")
     connection.close()
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from slacktide.optimizer.expand import all_rules
 from slacktide.workloads import tpch
+from tests.campaigns.planned_tpcds import INSTANTS, PATTERNS, QUERIES
 from tests.campaigns.planning import SINGLE, SWITCHES
 from tests.harness.faults import KINDS
 from tests.harness.planner.tpcds_views import TPCDS
@@ -106,6 +107,16 @@ def test_spark_runs_the_plans_of_random_views_to_the_same_rows() -> None:
     failed = [failure for view in views for failure in view["failed"]]
     assert all("key not found" in failure for failure in failed)
     assert len(failed) <= 0.03 * len(ran)
+
+
+def test_plans_over_three_instants_gave_what_batch_gives() -> None:
+    """Row 32: the views that the paper names, under its four patterns of arrival, by all methods."""
+    cells = found("planned_tpcds")["cells"]
+    assert {*cells} == {f"{query} {pattern}" for query in QUERIES for pattern in PATTERNS}
+    answers = [equal for cell in cells.values() for equal in cell["equal"]]
+    assert answers == [True] * INSTANTS * len(cells)
+    rows = [count for cell in cells.values() for count in cell["rows"]]
+    assert rows.count(0) <= 0.1 * len(rows)
 
 
 PLANNED = {"planning": (TPCH, 22), "planning_tpcds": (TPCDS, 21)}
