@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -149,10 +150,14 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """List past runs, the newest first."""
+    from slacktide.engine.hindsight import hindsight
+
     newest = opened(context).history(view)[-limit:]
     reports = [report.to_dict() for report in reversed(newest)]
+    looked = None if view is None else hindsight(newest, view)
     if as_json:
-        emit({"runs": reports})
+        found = {} if looked is None else {"hindsight": asdict(looked)}
+        emit({"runs": reports, **found})
     elif not reports:
         say("no runs yet: slacktide refresh")
     elif view is None:
@@ -160,6 +165,8 @@ def history(
     else:
         heads = ("run", "ended", "method", "rows read", "rows out", "CPU s", "expected CPU s")
         show_table(heads, [_view_run(report, report["views"][view]) for report in reports])
+        if looked is not None and looked.asked:
+            say(f"in {looked.right} of {looked.asked} runs no other way was expected to cost less")
 
 
 def _run(report: Mapping[str, Any]) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from slacktide.engine.hindsight import Hindsight, hindsight
 from slacktide.engine.reports import Report
 from slacktide.optimizer.plan import ViewPlan
 from tests.harness.priced import VIEW, Priced
@@ -151,6 +152,17 @@ def test_explain_tells_what_each_way_is_expected_to_cost(priced: Priced) -> None
     assert "expected CPU: by increments 85." in priced.ws.explain(priced.ws.plan()).text
 
 
+def test_hindsight_counts_the_runs_that_took_more_than_others_were_expected_to(
+    priced: Priced,
+) -> None:
+    priced.run(costs(0.5))
+    for incremental in (0.5, 85.0, 85.0):
+        step(priced, incremental)
+    found = hindsight(priced.ws.history(), VIEW)
+    assert (found.right, found.asked) == (2, 3), "the second one was dear, the third was full"
+    assert hindsight(priced.ws.history(), "other") == Hindsight(0, 0)
+
+
 def test_history_sets_what_was_expected_beside_what_it_took(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,7 +178,9 @@ def test_history_sets_what_was_expected_beside_what_it_took(
     assert newest["actual"]["cpu_seconds"] == 0.7
     assert newest["predicted"]["cpu_seconds"] == pytest.approx(0.5, rel=0.05)
     assert run_command(["--workspace", root, "history", VIEW]) == 0
-    assert "expected CPU s" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "expected CPU s" in told
+    assert "in 2 of 2 runs no other way was expected to cost less" in told
     assert run_command(["--workspace", root, "status"]) == 0
     assert "cost model: of 3 past computations" in capsys.readouterr().out
 

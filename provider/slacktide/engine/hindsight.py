@@ -1,0 +1,45 @@
+"""Whether what past runs chose was best, as far as anyone can tell afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from slacktide.engine.reports import Report, ViewReport
+
+NOISE: Final = 1.1
+"""Up to this factor of what another way was expected to cost, or up to `LEAST` more, a choice was right."""
+LEAST: Final = 0.1
+"""Seconds of CPU that no run can be told from another one by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hindsight:
+    """How often the way that runs took was right.
+
+    Attributes:
+        right: runs that took no more than the other ways were expected to.
+        asked: runs in which there was a choice.
+    """
+
+    right: int
+    asked: int
+
+
+def hindsight(reports: Iterable[Report], view: str) -> Hindsight:
+    """Look back at the runs of a view: what was chosen by what it took, the others by what was expected."""
+    judged = [_was_right(one) for report in reports if (one := report.views.get(view)) is not None]
+    asked = [one for one in judged if one is not None]
+    return Hindsight(sum(asked), len(asked))
+
+
+def _was_right(told: ViewReport) -> bool | None:
+    """Whether no other way was expected to cost less than this one took; None where there was no choice."""
+    expected = told.predicted
+    try:
+        others = [o["price"] for o in expected["alternatives"] if o["way"] != expected["way"]]
+        price = told.actual["cpu_seconds"] + expected["outside_seconds"]
+    except KeyError:  # a report of a run that failed, or that foresaw nothing
+        return None
+    return price <= max(NOISE * min(others), min(others) + LEAST) if others else None
