@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from slacktide.common.reasons import Reason
 from slacktide.engine.answers import former_answer
 from slacktide.engine.pinning import check_pinned
 from slacktide.engine.work import Work
@@ -16,10 +17,10 @@ from slacktide.errors import (
     StorageError,
     UnknownObjectError,
 )
-from slacktide.optimizer.fallback import plan_text, plan_without_start
+from slacktide.optimizer.fallback import plan_text, plan_turned_back, plan_without_start
 from slacktide.optimizer.upkeep import state_sources
 from slacktide.program.operator import Program
-from slacktide.spark.task import Task
+from slacktide.spark.task import Task, TurnedBackError
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -48,13 +49,34 @@ def compute(
     if work.error is not None or work.plan.program is None:
         return
     try:
-        work.outcome = executor.run(_task(world, work, work.plan.program))
+        try:
+            work.outcome = executor.run(_task(world, work, work.plan.program))
+        except TurnedBackError as past:
+            _turn_back(executor, store, world, work, past)
     except (SourceError, StorageError, InvariantError):
         raise
     except DataError as error:
         _compute_otherwise(executor, store, world, work, error)
     except SlacktideError as error:
         work.error = error
+
+
+def _turn_back(
+    executor: Executor, store: Store, world: World, work: Work, past: TurnedBackError
+) -> None:
+    """Compute a view by its author's text, as increments have turned out to be more than that.
+
+    What was written so far is named by no entry of the log, and goes with the next collection.
+    """
+    limit = work.plan.guard.limits[past.chain]
+    found = f"{past.rows:,} rows of {past.chain}, not more than {limit:,}"
+    instead = plan_turned_back(work.view, work.plan, found)
+    if instead is None or instead.program is None:
+        raise InvariantError(f"view {work.name} turns back from its own text") from past
+    work.plan, work.switched = instead, True
+    check_pinned(store, world, [work])
+    work.outcome = executor.run(_task(world, work, instead.program))
+    work.outcome.cost.add(past.cost)
 
 
 def _missing_below(world: World, work: Work, works: Sequence[Work]) -> SlacktideError | None:
@@ -78,6 +100,7 @@ def _task(world: World, work: Work, program: Program) -> Task:
         state_sources(work.view, work.plan.remembers),
         work.query,
         former_answer(world, work.name, work.view),
+        work.plan.guard.limits,
     )
 
 
@@ -91,7 +114,8 @@ def _compute_otherwise(
     """
     work.error = failure
     planned = work.plan
-    ways = (plan_without_start(planned), plan_text(work.view, planned, failure.code))
+    why = Reason("CHANGE_FAILS", failure.code)
+    ways = (plan_without_start(planned), plan_text(work.view, planned, why))
     for instead in ways:
         if instead is None or instead.program is None:
             continue

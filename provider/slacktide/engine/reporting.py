@@ -39,6 +39,7 @@ def view_report(world: World, work: Work) -> ViewReport:
         predicted=work.plan.predicted,
         actual=work.outcome.cost.to_dict(),
         state_bytes=state_bytes,
+        switched=work.switched,
         versions=dict(work.plan.end),
         rows=rows,
     )

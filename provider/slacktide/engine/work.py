@@ -14,7 +14,11 @@ from slacktide.store.record import ViewRecord
 
 @dataclass(slots=True)
 class Work:
-    """One view of the run: what is known of it, its plan, and what came of it."""
+    """One view of the run: what is known of it, its plan, and what came of it.
+
+    Attributes:
+        switched: whether it turned back to the author's text, as there was more to do than expected.
+    """
 
     name: str
     sql: str
@@ -25,3 +29,4 @@ class Work:
     draft: ViewDraft | None = None
     outcome: Outcome | None = None
     error: SlacktideError | None = None
+    switched: bool = False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from slacktide.algebra.view import ReadView
@@ -24,12 +25,21 @@ from slacktide.optimizer.derivation import resume
 from slacktide.optimizer.estimates import estimates_of
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.full import anew, from_snapshots
+from slacktide.optimizer.guard import NO_GUARD, Guard, guard_of
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
 from slacktide.optimizer.remembered_joins import Question, Remembering
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.upkeep import analysis_of, missing_state, state_sources
-from slacktide.optimizer.weighing import LARGEST_SHARE, Case, Ways, Weighed, weigh
+from slacktide.optimizer.weighing import (
+    LARGEST_SHARE,
+    LEAST_ROWS,
+    Case,
+    Predictions,
+    Ways,
+    Weighed,
+    weigh,
+)
 from slacktide.program.operator import Program, ReadSnapshot
 
 
@@ -97,6 +107,7 @@ def _planned(name: str, view: ReadView, situation: Situation) -> ViewPlan:
         chosen.foreign_keys,
         chosen.predicted,
         chosen.remembers,
+        guard=chosen.guard,
     )
 
 
@@ -110,6 +121,7 @@ class _Chosen:
     foreign_keys: tuple[str, ...] = ()
     predicted: Mapping[str, Any] = field(default_factory=dict)
     remembers: tuple[str, ...] = ()
+    guard: Guard = NO_GUARD
 
 
 def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None:
@@ -227,7 +239,8 @@ def _extended(view: ReadView, situation: Situation, new: Remembering, case: Case
     """Extend the answer, and remember from then on what is worth it."""
     program = new.maintenance.program
     ways = replace(case.ways, incremental=_work(program, view, situation))
-    found = replace(case, ways=ways).predictions().taken("incremental").to_dict()
+    predictions = replace(case, ways=ways).predictions()
+    found = predictions.taken("incremental").to_dict()
     return _Chosen(
         "incremental",
         (),
@@ -235,7 +248,18 @@ def _extended(view: ReadView, situation: Situation, new: Remembering, case: Case
         tuple(sorted(map(str, new.maintenance.foreign_keys))),
         {**found, "remembering": new.switch.to_dict()} if new.switch else found,
         new.chains,
+        _guard(program, view, situation, predictions),
     )
+
+
+def _guard(program: Program, view: ReadView, situation: Situation, found: Predictions) -> Guard:
+    """Where the run turns back; nowhere where nobody asks what is cheaper, or all is small."""
+    rows = situation.evidence.rows
+    if situation.policy != "auto" or rows is None or rows < LEAST_ROWS:
+        return NO_GUARD
+    work_of = partial(program_works, program, situation.statistics, view.relation)
+    rates = situation.evidence.coefficients
+    return guard_of(program, work_of, rates, found.incremental, found.text)
 
 
 def _by_text(

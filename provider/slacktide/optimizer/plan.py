@@ -10,6 +10,7 @@ from slacktide.algebra.tree import CLASSES as ALGEBRA
 from slacktide.common import serde
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.estimates import NOTHING, Estimates
+from slacktide.optimizer.guard import NO_GUARD, Guard
 from slacktide.program.operator import CLASSES as OPERATORS
 from slacktide.program.operator import Program
 
@@ -40,6 +41,7 @@ class ViewPlan:
         remembers: the chains of joins that the view remembers once the run is done; see
             `slacktide.optimizer.remembered_joins`.
         estimates: what each node of the program is expected to give and to take.
+        guard: the rows at which the run turns back to the author's text.
     """
 
     view: str
@@ -53,6 +55,7 @@ class ViewPlan:
     predicted: Mapping[str, Any] = field(default_factory=dict)
     remembers: tuple[str, ...] = ()
     estimates: Estimates = NOTHING
+    guard: Guard = NO_GUARD
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -68,6 +71,7 @@ class ViewPlan:
             "predicted": dict(self.predicted),
             **({"remembers": list(self.remembers)} if self.remembers else {}),
             **({"estimates": self.estimates.to_dict()} if self.estimates.nodes else {}),
+            **({"guard": self.guard.to_dict()} if self.guard.limits else {}),
         }
 
     @classmethod
@@ -90,4 +94,5 @@ class ViewPlan:
             predicted=document.get("predicted", {}),
             remembers=tuple(document.get("remembers", ())),
             estimates=Estimates.from_dict(document.get("estimates", {})),
+            guard=Guard.from_dict(document.get("guard", {})),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from slacktide.program.operator import Merge, Program
 from slacktide.spark.cost import Cost
@@ -51,6 +52,7 @@ class Task:
         end: versions at the end.
         scopes: the sources that each state is made of.
         former: what the new answer takes the place of, where that is another text's.
+        limits: by chain, the rows of its segment beyond which the task is given up.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Task:
     scopes: Mapping[str, tuple[str, ...]]
     query: Query | None = None
     former: FormerAnswer | None = None
+    limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def title(self) -> str:
@@ -89,3 +92,19 @@ class Outcome:
     answer_is_base: bool = False
     changes: Segment | None = None
     cost: Cost = field(default_factory=Cost)
+
+
+class TurnedBackError(Exception):
+    """A task was given up, as a step wrote more than it may.
+
+    Attributes:
+        chain: what was written to.
+        rows: that were written.
+        cost: of the task so far.
+    """
+
+    def __init__(self, chain: str, rows: int, cost: Cost) -> None:
+        super().__init__(f"{rows} rows of {chain}")
+        self.chain = chain
+        self.rows = rows
+        self.cost = cost

@@ -21,7 +21,7 @@ from slacktide.spark.first import is_dry_sql
 from slacktide.spark.metrics import described
 from slacktide.spark.run_context import RunContext
 from slacktide.spark.small import MOST_ROWS
-from slacktide.spark.task import FormerAnswer, Outcome, Task
+from slacktide.spark.task import FormerAnswer, Outcome, Task, TurnedBackError
 from slacktide.spark.task_leaves import TaskLeaves
 from slacktide.spark.writing import Writer
 from slacktide.store.layout import directory_of
@@ -75,6 +75,9 @@ class TaskRun:
             )
         self._saved[step.chain] = shared[key]
         self._outcome.chains[step.chain] = (shared[key], step.is_base)
+        limit = self._task.limits.get(step.chain)
+        if limit is not None and shared[key].rows > limit:
+            raise TurnedBackError(step.chain, shared[key].rows, self._outcome.cost)
 
     def _refill(self, step: o.Refill) -> None:
         """Ask whether rows have run dry, where they are not plainly enough: one may be the fence."""

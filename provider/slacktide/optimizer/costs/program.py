@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from types import MappingProxyType
 from typing import Final
 
 from slacktide.algebra import relation as r
@@ -81,7 +82,10 @@ def program_work(program: Program, statistics: Statistics, query: r.Rel | None =
 
 
 def program_works(
-    program: Program, statistics: Statistics, query: r.Rel | None = None
+    program: Program,
+    statistics: Statistics,
+    query: r.Rel | None = None,
+    written: Mapping[str, float] = MappingProxyType({}),
 ) -> ProgramWork:
     """Estimate the work of a program, node by node.
 
@@ -89,8 +93,9 @@ def program_works(
         program: of one run.
         statistics: what is known as of that run.
         query: the relation that the author's text means, where the program runs it.
+        written: how many rows steps add to chains, in place of what would be estimated.
     """
-    sizes = Sizes(program, statistics, query)
+    sizes = Sizes(program, statistics, query, written)
     operators: dict[Operator, Vector] = {}
     writes: list[Vector] = []
     for step in program.steps:

@@ -54,6 +54,10 @@ class Between:
 
     # ------------------------------------------------------------ inputs
 
+    def is_few(self, rel: r.Rel) -> bool:
+        """Never: which states there are is chosen afterwards, and their sizes are priced there."""
+        return False
+
     def has_changed(self, source: str) -> bool:
         """Whether the versions differ in a table."""
         return source in self._changed

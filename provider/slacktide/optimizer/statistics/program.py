@@ -6,7 +6,9 @@ that step.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from slacktide.algebra import relation as r
 from slacktide.common.tree import of_type
@@ -25,11 +27,17 @@ class Sizes:
         program: of one run.
         statistics: what is known as of that run.
         query: the relation that the author's text means, where the program runs it.
+        written: how many rows steps add to chains, in place of what would be estimated.
     """
 
     def __init__(
-        self, program: Program, statistics: Statistics, query: r.Rel | None = None
+        self,
+        program: Program,
+        statistics: Statistics,
+        query: r.Rel | None = None,
+        written: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
+        self._written = written
         self.statistics = statistics
         self.query = query
         self._saved: dict[str, Estimate] = {}
@@ -59,6 +67,9 @@ class Sizes:
         chain = o.target(step)
         found = self._done[step.child.digest]
         counted = self.statistics.stored.get(chain)
+        if chain in self._written:
+            found = replace(found, rows=Figure(self._written[chain]))
+            self._done[step.child.digest] = found
         is_base = isinstance(step, o.Save | o.Publish) and step.is_base
         if is_base and counted is not None:
             found = replace(found, rows=Figure(counted.rows, "observed"))

@@ -1,0 +1,83 @@
+"""Runs that turn back: more to do than expected, the author's text instead, the same answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slacktide.optimizer import api
+from slacktide.optimizer.guard import NO_GUARD, Guard
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.program import operator as o
+from tests.harness.lab import Lab
+
+pytestmark = pytest.mark.spark
+
+SUMS = "SELECT k, sum(v) AS s FROM t GROUP BY k"
+TOPS = "SELECT k, max(v) AS top FROM t GROUP BY k"
+
+
+@pytest.fixture
+def wary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every step of an incremental program may write one row."""
+
+    def guard_of(program: o.Program, *_: Any) -> Guard:
+        limits = {s.chain: 1 for s in program.steps if isinstance(s, o.Save) and not s.is_base}
+        return Guard(limits, {"way": "text", "program": "p", "basis": "modelled"})
+
+    monkeypatch.setattr(api, "guard_of", guard_of)
+    monkeypatch.setattr(api, "LEAST_ROWS", 0)
+
+
+def stocked(lab: Lab, *views: str) -> None:
+    lab.source("t", "k INT, v INT", *((i % 4, i) for i in range(100)))
+    for number, sql in enumerate(views):
+        lab.view(f"v{number}", sql, policy="auto")
+    lab.refresh()
+
+
+@pytest.mark.usefixtures("wary")
+def test_a_run_that_finds_more_takes_the_text(lab: Lab) -> None:
+    stocked(lab, SUMS)
+    lab.land("t", insert=[(1, 5), (2, 5), (9, 9)])
+    plan = lab.ws.plan()
+    assert plan.views[0].method == "incremental"
+    assert ViewPlan.from_dict(plan.views[0].to_dict()).guard == plan.views[0].guard != NO_GUARD
+    done = lab.ws.refresh(lab.spark, plan).views["v0"]
+    assert (done.method, done.switched) == ("full", True)
+    (reason,) = done.reasons
+    assert reason.startswith("RUNTIME_GUARD(3 rows of states/")
+    assert done.predicted["way"] == "text"
+    read = [one["rows"] for one in done.actual["operators"]]
+    assert sum(filter(None, read)) > 100 + 3, "what was given up is counted"
+    assert {step["chain"].partition("/")[0] for step in done.actual["steps"]} >= {"states", "views"}
+    lab.verified()
+
+
+@pytest.mark.usefixtures("wary")
+def test_it_goes_on_from_there(lab: Lab) -> None:
+    stocked(lab, SUMS, TOPS)
+    for number, rows in enumerate(([(1, 5), (2, 5)], [(3, 1)], [], [(1, 7), (5, 5), (6, 6)])):
+        lab.land("t", insert=rows, delete=[(number % 4, number)])
+        lab.refresh()
+        lab.verified()
+
+
+@pytest.mark.usefixtures("wary")
+def test_nothing_of_what_was_given_up_is_left(lab: Lab) -> None:
+    stocked(lab, SUMS)
+    chains = {name: chain.versions for name, chain in lab.ws._store.world().chains.items()}
+    lab.land("t", insert=[(1, 5), (2, 5), (9, 9)])
+    assert lab.refresh().views["v0"].switched
+    after = lab.ws._store.world().chains
+    states = [name for name in chains if name.startswith("states/")]
+    assert states
+    assert {name: after[name].versions for name in states} == {n: chains[n] for n in states}
+
+
+def test_without_a_guard_nothing_turns_back(lab: Lab) -> None:
+    stocked(lab, SUMS)
+    lab.land("t", insert=[(n, n) for n in range(9)])
+    done = lab.refresh().views["v0"]
+    assert (done.method, done.switched) == ("incremental", False)
