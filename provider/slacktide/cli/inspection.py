@@ -1,4 +1,4 @@
-"""The commands that look: ``explain``, ``what-if``, ``status``, ``history``, ``verify``, ``calibrate``, and ``gc``."""
+"""The commands that look: ``explain``, ``status``, ``history``, ``verify``, and ``gc``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from slacktide.cli.access import AsJson, Views, names, opened, spark_session
 from slacktide.cli.cycle import read_plan
-from slacktide.cli.screen import bytes_text, emit, progress, quiet, say, show_table
+from slacktide.cli.screen import bytes_text, emit, progress, say, show_table
 from slacktide.cli.source import show_sources
 from slacktide.cli.view import show_views
 from slacktide.common.names import is_name
@@ -28,11 +28,9 @@ _RUN_HEADS = ("run", "ended", "views", "rows read", "CPU s", *_MIRROR_HEADS, "fa
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("explain")(explain)
-    app.command("what-if")(what_if)
     app.command("status")(status)
     app.command("history")(history)
     app.command("verify")(verify)
-    app.command("calibrate")(calibrate)
     app.command("gc")(gc)
 
 
@@ -64,43 +62,6 @@ def explain(
         emit(explanation.to_dict())
     else:
         say(explanation.text)
-
-
-def what_if(
-    context: typer.Context,
-    *,
-    pace: Annotated[
-        float, typer.Option(help="Runs come that many times as often: 2 is twice, 0.5 half.")
-    ] = 1.0,
-    policy: Annotated[
-        str | None, typer.Option(help="All views have this policy: auto, incremental or full.")
-    ] = None,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(metavar="VIEWS", help="These views are not there; with commas or again."),
-    ] = None,
-    states_lost: Annotated[bool, typer.Option("--states-lost", help="No state is there.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Say what runs would be expected to cost in other circumstances; nothing is written."""
-    comparison = opened(context).what_if(
-        pace=pace, policy=policy, without=names(without) or (), states_lost=states_lost
-    )
-    found = comparison.to_dict()
-    if as_json:
-        emit(found)
-        return
-    rows = [
-        (name, *_outlook(now), *_outlook(found["then"].get(name)))
-        for name, now in found["now"].items()
-    ]
-    show_table(("view", "now", "CPU s", "then", "CPU s"), rows)
-    now, then = found["cpu_seconds_now"], found["cpu_seconds_then"]
-    say(f"between two runs as they come now: {now:,.2f} s of CPU; then {then:,.2f} s")
-
-
-def _outlook(found: Mapping[str, Any] | None) -> tuple[str, float | None]:
-    return ("-", None) if found is None else (found["method"], found["cpu_seconds"])
 
 
 def status(context: typer.Context, as_json: AsJson = False) -> None:
@@ -277,32 +238,6 @@ def _difference(row: Mapping[str, str]) -> str:
     values = ", ".join(f"{key}={value}" for key, value in row.items() if key != "__m")
     times = int(row["__m"])
     return f"{'extra' if times > 0 else 'missing'} {abs(times)} of {values}"
-
-
-_UNITS = {
-    "rows_read": (1e6, "a million rows read"),
-    "bytes_shuffled": (2**20, "a MiB shuffled"),
-    "bytes_written": (2**20, "a MiB written"),
-    "files": (1.0, "a file opened"),
-    "stages": (1.0, "a stage"),
-    "jobs": (1.0, "a job"),
-    "plans": (1.0, "a text planned"),
-    "sessions": (1.0, "a session started"),
-}
-
-
-def calibrate(context: typer.Context, as_json: AsJson = False) -> None:
-    """Measure what work costs on this Spark, so that plans start from there; less than a minute."""
-    workspace = opened(context)
-    told = quiet if as_json else say
-    with spark_session("calibrate") as spark, progress("measuring"):
-        found = workspace.calibrate(spark, lambda name: told(f"measuring: {name}")).to_dict()
-    if as_json:
-        emit(found)
-        return
-    prices = found["coefficients"]
-    rows = [(what, f"{prices[kind] * many:.3g}") for kind, (many, what) in _UNITS.items()]
-    show_table(("work", "CPU s"), rows, right={"CPU s"})
 
 
 def gc(

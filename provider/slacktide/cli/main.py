@@ -17,7 +17,7 @@ from typing import Annotated, TextIO, cast
 import typer
 
 from slacktide import __version__
-from slacktide.cli import bench, cycle, demo, inspection, reading, setup, source, view
+from slacktide.cli import bench, costing, cycle, demo, inspection, reading, setup, source, view
 from slacktide.cli.access import DEBUG
 from slacktide.cli.screen import print_error
 from slacktide.cli.termination import Terminated, heeding_termination
@@ -34,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for commands in (setup, source, view, cycle, reading, inspection, demo, bench):
+for commands in (setup, source, view, cycle, reading, inspection, costing, demo, bench):
     commands.register(app)
 
 
