@@ -4,7 +4,8 @@ A case is: comments, a directive with ``key=value`` arguments, a relation as tex
 expected, a blank line. ``REWRITE=1 pytest tests/specs`` writes what was found into the files.
 
 Directives:
-    delta changed=a,b    the change of the relation when these sources change, or ``no change``
+    delta changed=a,b    the change of the relation when these sources change, or ``no change``; with
+                         ``remembered=few`` or ``many``, joins inside are remembered and have so many rows
     verdict              the reasons for which the view is recomputed, or ``maintained``
     check                random data and changes through all programs: ``equal`` to batch
 """
@@ -19,8 +20,9 @@ from pathlib import Path
 
 import pytest
 
-from slacktide.algebra.relation import Rel
+from slacktide.algebra.relation import Join, Rel
 from slacktide.algebra.textual import from_text
+from slacktide.algebra.tree import relations
 from slacktide.optimizer.derivation import Derivation
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.program.operator import Program, Publish
@@ -41,7 +43,14 @@ Arguments = dict[str, str]
 
 def delta(relation: Rel, arguments: Arguments) -> str:
     changed = frozenset(filter(None, arguments["changed"].split(",")))
-    derivation = Derivation("v", Maintainability(relation), changed=changed, rebuilds=False)
+    kept: dict[Rel, bool] = {
+        one: arguments["remembered"] == "few"
+        for one in relations(relation)
+        if "remembered" in arguments and isinstance(one, Join) and one != relation
+    }
+    derivation = Derivation(
+        "v", Maintainability(relation), changed=changed, rebuilds=False, remembered=kept
+    )
     change = derivation.delta(relation)
     if change is None:
         return "no change"

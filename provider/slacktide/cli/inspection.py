@@ -127,7 +127,9 @@ def history(
         heads = ("run", "ended", "method", "rows read", "rows out", "CPU s", "expected CPU s")
         show_table(heads, [_view_run(report, report["views"][view]) for report in reports])
         if looked is not None and looked.asked:
-            say(f"in {looked.right} of {looked.asked} runs no other way was expected to cost less")
+            say(
+                f"in {looked.right} of {looked.asked} of these no other way was expected to cost clearly less"
+            )
 
 
 def _run(report: Mapping[str, Any]) -> tuple[object, ...]:

@@ -1,6 +1,6 @@
 """What units of work cost on the user's own Spark, measured in less than a minute.
 
-The planner starts from there, and what runs of views take moves the prices on: see
+The planner starts from there, and what runs of views take moves the prices of tasks on: see
 `slacktide.engine.knowledge`.
 """
 
@@ -92,4 +92,7 @@ def _work(probe: Probe) -> Vector:
 
 
 def _rounded(found: Coefficients) -> dict[str, float]:
-    return {kind: float(f"{price:.3g}") for kind, price in found.to_dict().items()}
+    """Three figures of each price, and never less than a hundredth of the default: zero would stay zero."""
+    least = {kind: price / 100 for kind, price in DEFAULTS.to_dict().items()}
+    prices = found.to_dict().items()
+    return {kind: float(f"{max(price, least[kind]):.3g}") for kind, price in prices}

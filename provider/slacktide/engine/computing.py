@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from slacktide.common.reasons import Reason
@@ -11,16 +12,16 @@ from slacktide.engine.pinning import check_pinned
 from slacktide.engine.work import Work
 from slacktide.errors import (
     DataError,
+    ExecutionError,
     InvariantError,
     SlacktideError,
     SourceError,
     StorageError,
     UnknownObjectError,
 )
-from slacktide.optimizer.fallback import plan_text, plan_turned_back, plan_without_start
+from slacktide.optimizer.fallback import plan_text, plan_without_start
 from slacktide.optimizer.upkeep import state_sources
-from slacktide.program.operator import Program
-from slacktide.spark.task import Task, TurnedBackError
+from slacktide.spark.task import Task
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -49,10 +50,7 @@ def compute(
     if work.error is not None or work.plan.program is None:
         return
     try:
-        try:
-            work.outcome = executor.run(_task(world, work, work.plan.program))
-        except TurnedBackError as past:
-            _turn_back(executor, store, world, work, past)
+        _execute(executor, store, world, work)
     except (SourceError, StorageError, InvariantError):
         raise
     except DataError as error:
@@ -61,22 +59,29 @@ def compute(
         work.error = error
 
 
-def _turn_back(
-    executor: Executor, store: Store, world: World, work: Work, past: TurnedBackError
-) -> None:
-    """Compute a view by its author's text, as increments have turned out to be more than that.
+def _execute(executor: Executor, store: Store, world: World, work: Work) -> None:
+    """Execute the plan of a view; past what its guard allows, the author's text instead, where that works.
 
-    What was written so far is named by no entry of the log, and goes with the next collection.
+    What was expected stays that of the program that was chosen, as what the run takes is its price.
     """
-    limit = work.plan.guard.limits[past.chain]
-    found = f"{past.rows:,} rows of {past.chain}, not more than {limit:,}"
-    instead = plan_turned_back(work.view, work.plan, found)
-    if instead is None or instead.program is None:
-        raise InvariantError(f"view {work.name} turns back from its own text") from past
-    work.plan, work.switched = instead, True
-    check_pinned(store, world, [work])
-    work.outcome = executor.run(_task(world, work, instead.program))
-    work.outcome.cost.add(past.cost)
+    outcome = executor.run(_task(world, work))
+    if outcome.excess is not None:
+        chain, rows = outcome.excess.chain, outcome.excess.rows
+        found = f"{rows:,} rows of {chain}, worth it up to {work.plan.guard[chain]:,}"
+        instead = plan_text(work.view, work.plan, Reason("RUNTIME_GUARD", found))
+        if instead is None:
+            raise InvariantError(f"view {work.name} turns back from its own text")
+        planned, given_up = work.plan, outcome.cost
+        work.plan, work.switched = replace(instead, predicted=planned.predicted), True
+        try:
+            check_pinned(store, world, [work])
+            outcome = executor.run(_task(world, work))
+        except (SourceError, DataError, ExecutionError):
+            # The text reads what increments need not; what they have written so far is there still.
+            work.plan, work.switched = replace(planned, guard={}), False
+            outcome = executor.run(_task(world, work))
+        outcome.cost.add(given_up)
+    work.outcome = outcome
 
 
 def _missing_below(world: World, work: Work, works: Sequence[Work]) -> SlacktideError | None:
@@ -91,16 +96,18 @@ def _missing_below(world: World, work: Work, works: Sequence[Work]) -> Slacktide
     )
 
 
-def _task(world: World, work: Work, program: Program) -> Task:
+def _task(world: World, work: Work) -> Task:
+    if work.plan.program is None:
+        raise InvariantError(f"view {work.name} has nothing to execute")
     return Task(
         work.name,
-        program,
+        work.plan.program,
         work.plan.start,
         work.plan.end,
         state_sources(work.view, work.plan.remembers),
         work.query,
         former_answer(world, work.name, work.view),
-        work.plan.guard.limits,
+        limits=work.plan.guard,
     )
 
 
@@ -122,7 +129,7 @@ def _compute_otherwise(
         work.plan = instead
         check_pinned(store, world, [work])
         try:
-            work.outcome = executor.run(_task(world, work, instead.program))
+            _execute(executor, store, world, work)
         except (SourceError, StorageError, InvariantError):
             raise
         except SlacktideError as error:
@@ -137,5 +144,5 @@ def _compute_otherwise(
 def _locate(executor: Executor, world: World, work: Work) -> None:
     """Say of an overflow in which groups it happens."""
     if work.error is not None and work.plan.program is not None:
-        task = _task(world, work, work.plan.program)
+        task = _task(world, work)
         work.error = executor.located(work.error, task, work.view.relation)

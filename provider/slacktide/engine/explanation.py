@@ -89,8 +89,11 @@ def explain_view(world: World, name: str, stored: StoredPlan) -> Explanation:
 
 def _last_run(world: World, name: str, stored: StoredPlan) -> list[str]:
     """The newest run that computed a view, beside what was expected of it; nothing where none is known."""
+    since = world.views[name].since
     for number, run in sorted(world.runs.items(), reverse=True):
         report = run.report or {}
+        if since is None or number < since:
+            return []  # of a view before it that had its name
         view = report.get("views", {}).get(name)
         if not view or not view["actual"]:
             continue

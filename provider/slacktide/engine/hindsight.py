@@ -19,7 +19,7 @@ class Hindsight:
     """How often the way that runs took was right.
 
     Attributes:
-        right: runs that took no more than the other ways were expected to.
+        right: runs that took no more, beyond noise, than any other way was expected to.
         asked: runs in which there was a choice.
     """
 
@@ -35,11 +35,10 @@ def hindsight(reports: Iterable[Report], view: str) -> Hindsight:
 
 
 def _was_right(told: ViewReport) -> bool | None:
-    """Whether no other way was expected to cost less than this one took; None where there was no choice."""
+    """Whether no other way was expected to cost clearly less than this one took; None without a choice."""
     expected = told.predicted
-    try:
-        others = [o["price"] for o in expected["alternatives"] if o["way"] != expected["way"]]
-        price = told.actual["cpu_seconds"] + expected["outside_seconds"]
-    except KeyError:  # a report of a run that failed, or that foresaw nothing
+    others = [o["price"] for o in expected.get("alternatives", ()) if o["way"] != expected["way"]]
+    if not others or not told.actual:
         return None
-    return price <= max(NOISE * min(others), min(others) + LEAST) if others else None
+    price = told.actual["cpu_seconds"] + expected["outside_seconds"]
+    return bool(price <= max(NOISE * min(others), min(others) + LEAST))

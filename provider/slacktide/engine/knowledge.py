@@ -236,6 +236,7 @@ def _past(run: int, told: Any) -> PastRun | None:
             rows=told.get("rows"),
             is_first="FIRST_RUN" in told.get("reasons", ()),
             switches="remembering" in predicted,
+            turned_back=bool(told.get("switched")),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

@@ -49,7 +49,7 @@ def make_plan(
         UnknownObjectError: there is no view of a name.
     """
     records, paused = _chosen(world, views)
-    ends = _ends(world, records)
+    ends = next_ends(world, records)
     plans = plan_views(Knowledge(world), records, ends)
     upkeep = _upkeep(world, plans)
     read = _read_versions(plans, upkeep)
@@ -81,7 +81,7 @@ def plan_first(
 def plan_next(world: World, name: str) -> ViewPlan:
     """Plan the next run of one view, as if it ran alone."""
     record = world.views[name]
-    return plan_views(Knowledge(world), [record], _ends(world, [record]))[0]
+    return plan_views(Knowledge(world), [record], next_ends(world, [record]))[0]
 
 
 def plan_views(
@@ -142,7 +142,7 @@ def _chosen(world: World, views: Sequence[str] | None) -> tuple[list[ViewRecord]
     return [record for name in views if not (record := world.views[name]).paused], paused
 
 
-def _ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
+def next_ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
     """How far each source is taken in: all of it, unless it is held or has a backlog limit.
 
     No less than the foremost view has taken in: all views of a run, and so the states that they

@@ -12,8 +12,9 @@ from typing import Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.engine.definitions import POLICIES, known
+from slacktide.engine.foreign_keys import foreign_keys_at
 from slacktide.engine.knowledge import Knowledge
-from slacktide.engine.planning import situation_of
+from slacktide.engine.planning import next_ends, situation_of
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.api import Situation, plan_view
 from slacktide.optimizer.plan import Versions
@@ -31,7 +32,7 @@ class Outlook:
     Attributes:
         method: as in reports.
         seconds: of CPU, tasks and the rest of Java together; None where nobody can tell.
-        reasons: codes of why.
+        reasons: codes of why, with their details.
     """
 
     method: str
@@ -67,13 +68,15 @@ class Comparison:
             "pace": self.pace,
             "now": {name: one.to_dict() for name, one in self.now.items()},
             "then": {name: one.to_dict() for name, one in self.then.items()},
-            "cpu_seconds_now": round(_total(self.now), 3),
-            "cpu_seconds_then": round(self.pace * _total(self.then), 3),
+            "cpu_seconds_now": _total(self.now, 1.0),
+            "cpu_seconds_then": _total(self.then, self.pace),
         }
 
 
-def _total(outlooks: Mapping[str, Outlook]) -> float:
-    return sum(one.seconds or 0.0 for one in outlooks.values())
+def _total(outlooks: Mapping[str, Outlook], pace: float) -> float | None:
+    """The seconds of all; None where those of one are not known."""
+    known_ones = [one.seconds for one in outlooks.values() if one.seconds is not None]
+    return round(pace * sum(known_ones), 3) if len(known_ones) == len(outlooks) else None
 
 
 def compare(
@@ -125,14 +128,14 @@ def _own(record: ViewRecord) -> str:
 
 
 def _outlook(
-    known_now: Knowledge, record: ViewRecord, policy: str, pace: float, *, states_lost: bool
+    knowledge: Knowledge, record: ViewRecord, policy: str, pace: float, *, states_lost: bool
 ) -> Outlook:
     view = ReadView.from_dict(record.definition)
-    window = _window(known_now.world, record, view)
+    window = _window(knowledge.world, record, view)
     if window is None:
         return Outlook("unchanged", 0.0, ("NO_CHANGE",))
-    found = _at(_situation(known_now, record, view, policy, window), pace)
-    found = replace(found, states={}) if states_lost else found
+    found = _at(_situation(knowledge, record, view, policy, window), pace)
+    found = replace(found, states={}, kept={}) if states_lost else found
     plan = plan_view(record.name, view, found)
     priced = plan.predicted.get("alternatives", ())
     seconds = next((one["price"] for one in priced if one["way"] == plan.predicted["way"]), None)
@@ -141,20 +144,21 @@ def _outlook(
 
 def _window(world: World, record: ViewRecord, view: ReadView) -> tuple[Versions, Versions] | None:
     """From where to where a run takes in: what waits, or else what the last one took in."""
-    newest = {name: world.sources[name].version for name in view.sources}
-    if not record.versions:
-        return {}, newest
-    if dict(record.versions) != newest:
-        return dict(record.versions), newest
-    told = (run.report.get("views", {}).get(record.name) for _, run in sorted(world.runs.items()))
-    taken = [one["versions"] for one in told if one and one["actual"]]
-    if len(taken) < 2 or taken[-2].keys() != newest.keys():
+    start, ends = dict(record.versions or {}), next_ends(world, [record])
+    newest = {name: max(ends[name], start.get(name, 0)) for name in view.sources}
+    if start != newest:
+        return start, newest
+    since = record.since or 0
+    told = (world.runs[run].report.get("views", {}) for run in sorted(world.runs) if run >= since)
+    taken = [one["versions"] for views in told if (one := views.get(record.name)) and one["actual"]]
+    if len(taken) < 2 or not taken[-2].keys() == taken[-1].keys() == newest.keys():
         return None
-    return taken[-2], taken[-1]
+    is_rising = all(taken[-2][name] <= at <= newest[name] for name, at in taken[-1].items())
+    return (taken[-2], taken[-1]) if is_rising else None  # a source that was reset begins anew
 
 
 def _situation(
-    known_now: Knowledge,
+    knowledge: Knowledge,
     record: ViewRecord,
     view: ReadView,
     policy: str,
@@ -163,27 +167,24 @@ def _situation(
     """A run that takes in what came in a window, from where the view is now."""
     since, until = window
     start = dict(record.versions or {})
-    found = situation_of(known_now, record, view, start, start or until, policy)
-    if not start:
+    found = situation_of(knowledge, record, view, since, until, policy)
+    if since == start:
         return found
-    end = {name: at + (since.get(name, 0) != until[name]) for name, at in start.items()}
-    statistics = known_now.statistics(view, since, until)
-    changed = sum(statistics.source(name).change(2).rows.value for name in view.sources)
-    rows = sum(statistics.source(name).rows.value for name in view.sources)
-    share = changed / rows if rows else 0.0
-    return replace(found, end=end, statistics=statistics, share=share)
+    end = {name: at + (since[name] != until[name]) for name, at in start.items()}
+    keys = foreign_keys_at(knowledge.world, start, start)
+    return replace(found, start=start, end=end, foreign_keys=keys)
 
 
 def _at(situation: Situation, pace: float) -> Situation:
     """The same run with the change of a shorter time, or a longer one."""
     if not situation.start:
         return situation
-    known_now = situation.statistics
-    scaled = {name: _scaled(facts, 1.0 / pace) for name, facts in known_now.sources.items()}
+    statistics = situation.statistics
+    scaled = {name: _scaled(facts, 1.0 / pace) for name, facts in statistics.sources.items()}
     return replace(
         situation,
         share=situation.share / pace,
-        statistics=replace(known_now, sources=scaled),
+        statistics=replace(statistics, sources=scaled),
     )
 
 

@@ -19,13 +19,13 @@ from slacktide.optimizer.costs import (
     Way,
     program_key,
     program_work,
-    program_works,
+    work_by_node,
 )
 from slacktide.optimizer.derivation import resume
 from slacktide.optimizer.estimates import estimates_of
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.full import anew, from_snapshots
-from slacktide.optimizer.guard import NO_GUARD, Guard, guard_of
+from slacktide.optimizer.guard import guard_of
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
 from slacktide.optimizer.remembered_joins import Question, Remembering
@@ -89,7 +89,7 @@ def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
     plan = _planned(name, view, situation) if resumed is None else resumed
     if plan.program is None or not plan.predicted:
         return plan
-    work = program_works(plan.program, situation.statistics, view.relation)
+    work = work_by_node(plan.program, situation.statistics, view.relation)
     rates, in_tasks = situation.evidence.coefficients, plan.predicted["cpu_seconds"]
     return replace(plan, estimates=estimates_of(plan.program, work, rates, in_tasks))
 
@@ -121,7 +121,7 @@ class _Chosen:
     foreign_keys: tuple[str, ...] = ()
     predicted: Mapping[str, Any] = field(default_factory=dict)
     remembers: tuple[str, ...] = ()
-    guard: Guard = NO_GUARD
+    guard: Mapping[str, int] = field(default_factory=dict)
 
 
 def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None:
@@ -252,14 +252,16 @@ def _extended(view: ReadView, situation: Situation, new: Remembering, case: Case
     )
 
 
-def _guard(program: Program, view: ReadView, situation: Situation, found: Predictions) -> Guard:
+def _guard(
+    program: Program, view: ReadView, situation: Situation, found: Predictions
+) -> Mapping[str, int]:
     """Where the run turns back; nowhere where nobody asks what is cheaper, or all is small."""
     rows = situation.evidence.rows
     if situation.policy != "auto" or rows is None or rows < LEAST_ROWS:
-        return NO_GUARD
-    work_of = partial(program_works, program, situation.statistics, view.relation)
+        return {}
+    work_of = partial(work_by_node, program, situation.statistics, view.relation)
     rates = situation.evidence.coefficients
-    return guard_of(program, work_of, rates, found.incremental, found.text)
+    return guard_of(program, work_of, rates, found)
 
 
 def _by_text(

@@ -85,8 +85,8 @@ class Derivation:
         """Whether a source may have changes in this run."""
         return source in self._changed
 
-    def is_few(self, rel: r.Rel) -> bool:
-        """Whether a relation is stored, and has so few rows that they are read again without a thought."""
+    def is_small_bag(self, rel: r.Rel) -> bool:
+        """Whether a relation is remembered, with at most `remembered_joins.FEW_ROWS` rows."""
         return self._remembered.get(rel, False)
 
     def referring(self, rel: r.Join) -> Referring | None:

@@ -1,4 +1,4 @@
-"""Other ways of the same run, for one whose program has failed over a row."""
+"""Other ways of the same run, for one whose program failed over a row, or found more to do than it is worth."""
 
 from __future__ import annotations
 
@@ -8,36 +8,20 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.estimates import NOTHING
 from slacktide.optimizer.full import from_snapshots
-from slacktide.optimizer.guard import NO_GUARD
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Program, Save
-
-
-def plan_turned_back(view: ReadView, plan: ViewPlan, found: str) -> ViewPlan | None:
-    """Plan the same run by the author's text, after a step has written more than its guard allows.
-
-    Args:
-        view: the view.
-        plan: of the run that turns back.
-        found: what it has found, in words.
-    """
-    text = plan_text(view, plan, Reason("RUNTIME_GUARD", found))
-    others = plan.predicted.get("alternatives", ())
-    return text and replace(text, predicted={**plan.guard.instead, "alternatives": others})
 
 
 def plan_text(view: ReadView, plan: ViewPlan, why: Reason) -> ViewPlan | None:
     """Plan the same run by the author's text over whole snapshots, in place of its program.
 
-    Batch never sees a row that came and went, where a change may stumble over it.
-
     Args:
         view: the view.
         plan: of the run.
-        why: its program is not gone on with.
+        why: the reason that the report gives.
 
     Returns:
-        A plan that leaves the states as they are; None where the failed one was such a plan.
+        A plan that leaves the states as they are; None where it is such a plan already.
     """
     program = from_snapshots(plan.view, view)
     if program == plan.program:
@@ -50,7 +34,7 @@ def plan_text(view: ReadView, plan: ViewPlan, why: Reason) -> ViewPlan | None:
         foreign_keys=(),
         predicted={},
         estimates=NOTHING,
-        guard=NO_GUARD,
+        guard={},
     )
 
 

@@ -10,7 +10,6 @@ from slacktide.algebra.tree import CLASSES as ALGEBRA
 from slacktide.common import serde
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.estimates import NOTHING, Estimates
-from slacktide.optimizer.guard import NO_GUARD, Guard
 from slacktide.program.operator import CLASSES as OPERATORS
 from slacktide.program.operator import Program
 
@@ -41,7 +40,7 @@ class ViewPlan:
         remembers: the chains of joins that the view remembers once the run is done; see
             `slacktide.optimizer.remembered_joins`.
         estimates: what each node of the program is expected to give and to take.
-        guard: the rows at which the run turns back to the author's text.
+        guard: by chain, the rows of its segment beyond which the run turns back to the author's text.
     """
 
     view: str
@@ -55,7 +54,7 @@ class ViewPlan:
     predicted: Mapping[str, Any] = field(default_factory=dict)
     remembers: tuple[str, ...] = ()
     estimates: Estimates = NOTHING
-    guard: Guard = NO_GUARD
+    guard: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -71,7 +70,7 @@ class ViewPlan:
             "predicted": dict(self.predicted),
             **({"remembers": list(self.remembers)} if self.remembers else {}),
             **({"estimates": self.estimates.to_dict()} if self.estimates.nodes else {}),
-            **({"guard": self.guard.to_dict()} if self.guard.limits else {}),
+            **({"guard": dict(self.guard)} if self.guard else {}),
         }
 
     @classmethod
@@ -94,5 +93,5 @@ class ViewPlan:
             predicted=document.get("predicted", {}),
             remembers=tuple(document.get("remembers", ())),
             estimates=Estimates.from_dict(document.get("estimates", {})),
-            guard=Guard.from_dict(document.get("guard", {})),
+            guard=document.get("guard", {}),
         )

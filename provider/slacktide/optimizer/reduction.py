@@ -18,7 +18,6 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Pair
 
 _Passing = o.Combine | o.Consolidate | o.Finish | o.Map | o.Negate | o.Select | o.Touched
-_PASSING = (o.Combine, o.Consolidate, o.Finish, o.Map, o.Negate, o.Select, o.Touched)
 
 
 def reduced(rows: Operator, by: Operator, pairs: Sequence[Pair]) -> Operator:
@@ -32,7 +31,7 @@ def reduced(rows: Operator, by: Operator, pairs: Sequence[Pair]) -> Operator:
     if isinstance(rows, o.Add):
         terms = [reduced(term, by, _of(pairs, rows.fields, term)) for term in rows.children]
         return o.Add(tuple(terms), rows.fields)
-    if isinstance(rows, _PASSING):
+    if isinstance(rows, _Passing):
         below = _below(rows, pairs)
         if below is not None:
             return replace(rows, child=reduced(rows.child, by, below))

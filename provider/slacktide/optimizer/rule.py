@@ -102,8 +102,8 @@ class Context(Protocol):
     def referring(self, rel: r.Join) -> Referring | None:
         """The foreign keys that a join goes by, where such are known to hold."""
 
-    def is_few(self, rel: r.Rel) -> bool:
-        """Whether a relation is stored, and has so few rows that they are read again without a thought."""
+    def is_small_bag(self, rel: r.Rel) -> bool:
+        """Whether a relation is remembered, with at most `remembered_joins.FEW_ROWS` rows."""
 
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""

@@ -23,8 +23,8 @@ class Leaves(Protocol):
     def fewest_read(self, operator: Operator) -> int:
         """How many rows an operator reads, at least."""
 
-    def is_few(self, operator: Operator) -> bool:
-        """Whether one task reads all that an operator reads without a second thought."""
+    def fits_one_task(self, operator: Operator) -> bool:
+        """Whether what an operator reads is so little that one task reads it all; see `light.FEW_READ`."""
 
     def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
         """The ranges in which keys of a small operator lie; None where they are too many."""

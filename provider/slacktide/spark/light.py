@@ -2,7 +2,8 @@
 
 Each stage of an adaptive plan is planned anew and run as a job of its own, each class that is generated
 is compiled twice, and each task carries its plan along. For few rows a static plan, interpreted and
-shuffled into one partition, costs half as much Java, a third where Java is young.
+shuffled into one partition, costs half as much Java, a third where Java is young; small tables are gathered
+there where they are read (`compile/gathering.py`).
 """
 
 from __future__ import annotations
@@ -33,13 +34,17 @@ if TYPE_CHECKING:
 
 MOST_READ = 700_000  # rows
 MOST_BYTES = 64 * 2**20
-FEW_READ = 200_000  # rows that one task reads, and the bytes of their files
+FEW_READ = (
+    200_000  # rows that one task reads, the bytes of their files, and how many of these it opens
+)
 FEW_BYTES = 16 * 2**20
+FEW_FILES = 64
 # What has been gathered stays so: this would read the rows of a semi-join apart from each other.
 _APART: Final = "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAntiJoin"
 _SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.sql.adaptive.enabled": "false",
+        # Hints say what is sent; left to itself Spark would send what lies in one partition already.
         "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.codegen.wholeStage": "false",
@@ -50,9 +55,10 @@ _SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def is_few(rows: int | None, size: int) -> bool:
-    """Whether so many rows in files of so many bytes are read by one task."""
-    return rows is not None and rows <= FEW_READ and size <= FEW_BYTES
+def fits_one_task(rows: int | None, size: int, files: int) -> bool:
+    """Whether so many rows, in so many files of so many bytes together, are read by one task."""
+    is_small = rows is not None and rows <= FEW_READ
+    return is_small and size <= FEW_BYTES and files <= FEW_FILES
 
 
 def is_light(operator: Operator, rows: int | None, size: int) -> bool:

@@ -12,6 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from slacktide.spark.cost import Cost
+from slacktide.spark.failures import translated
+from slacktide.spark.landed import literal_path
 from slacktide.spark.metrics import Meter, described, process_cpu_seconds
 from slacktide.spark.working import working_session
 
@@ -76,7 +78,8 @@ def probes(
     """
     session = working_session(spark, {}, store.spark_settings)
     try:
-        yield from _Probing(session, store, folder).run(tell)
+        with translated("calibration"):
+            yield from _Probing(session, store, folder).run(tell)
     finally:
         store.delete(file.path for file in store.list_files(folder, hidden=True))
 
@@ -90,10 +93,11 @@ class _Probing:
 
     def run(self, tell: Callable[[str], None]) -> Iterator[Probe]:
         tell("rows to measure with")
-        rows, files = self._address("rows"), self._address("files")
         self._write(_TABLE.format(rows=ROWS), "rows")
+        rows = self._table("rows")
         few = f"SELECT /*+ REPARTITION({_FILES}) */ * FROM {rows} WHERE k < {_FEW}"
         self._write(few, "files")
+        files = self._table("files")
         work: dict[str, tuple[int, Callable[[], None]]] = {
             name: (1, lambda text=text: self._answer(text.format(rows=rows, files=files)))  # type: ignore[misc]
             for name, text in _TEXTS.items()
@@ -137,6 +141,8 @@ class _Probing:
         target = self._store.spark_path(f"{self._folder}/{name}")
         self._session.sql(text).write.mode("overwrite").parquet(target)
 
-    def _address(self, name: str) -> str:
-        target = self._store.spark_path(f"{self._folder}/{name}")
-        return f"parquet.`{target}`"
+    def _table(self, name: str) -> str:
+        """Name what was written, for this session alone."""
+        path = literal_path(self._store.spark_path(f"{self._folder}/{name}"))
+        self._session.read.parquet(path).createOrReplaceTempView(name)
+        return name

@@ -7,6 +7,7 @@ chain's table has columns ``c0``, ``c1``, … by position, and ``__m`` where it 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -30,13 +31,22 @@ from slacktide.spark.pieces import Pieces
 from slacktide.spark.shelf import Shelf
 from slacktide.store.arrivals import Totals
 from slacktide.store.naming import segments
+from slacktide.store.record import Segment
 
 if TYPE_CHECKING:
-    from slacktide.store.record import Segment, Source
+    from slacktide.store.record import Source
     from slacktide.store.store import Store
     from slacktide.store.world import World
 
 MOST_GUESSED = 1_000_000  # changes
+
+
+@dataclass(frozen=True, slots=True)
+class _Landed:
+    """Some arrivals of a source, one after the other."""
+
+    arrivals: int
+    totals: Totals
 
 
 class Tables:
@@ -200,26 +210,39 @@ class Tables:
             total = total.plus(read)
         return total.rows, total.bytes
 
+    def files_read(self, operator: Operator) -> int:
+        """How many files it opens, where each arrival has one."""
+        return sum(
+            len(one.files) if isinstance(one, Segment) else one.arrivals
+            for one in self._parts(operator)
+        )
+
     def _reads(self, operator: Operator) -> Iterator[Totals]:
         """What is in each table that an operator reads."""
+        for one in self._parts(operator):
+            yield _total([one]) if isinstance(one, Segment) else one.totals
+
+    def _parts(self, operator: Operator) -> Iterator[Segment | _Landed]:
+        """The pieces, and the windows of landed arrivals, that an operator reads."""
         for changes in of_type(operator, ReadChanges):
-            source = self._source(changes.source)
             since = self._start.get(changes.source, 0)
-            yield source.arrivals.totals(since, self._end[changes.source])
+            yield self._window(changes.source, since, self._end[changes.source])
         for read in of_type(operator, ReadSnapshot):
             version = self._version(read.source, read.moment)
             mirror = self._mirror(read.source, version)
-            yield self._source(read.source).arrivals.totals(mirror.version, version)
-            yield _total(
-                mirror.segments if mirror.base is None else (mirror.base, *mirror.segments)
-            )
+            yield self._window(read.source, mirror.version, version)
+            yield from mirror.segments if mirror.base is None else (mirror.base, *mirror.segments)
         chains = {read.chain for read in of_type(operator, ReadBag)}
         chains |= {read.chain for read in of_type(operator, ReadState)}
         chains |= {read.chain for read in of_type(operator, ReadSegments)}
         for chain in chains:
-            yield _total(self._segments(chain))
+            yield from self._segments(chain)
         for saved in of_type(operator, ReadSaved):
-            yield _total([self._saved[saved.chain]])
+            yield self._saved[saved.chain]
+
+    def _window(self, source: str, after: int, until: int) -> _Landed:
+        totals = self._source(source).arrivals.totals(after, until)
+        return _Landed(max(until - after, 0), totals)
 
     def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of a chain as it was at the start of the run."""

@@ -73,6 +73,19 @@ class Task:
         return f"chain {self.name}" if merges else f"source {self.name}"
 
 
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A step that wrote more rows than it may; the task ends there.
+
+    Attributes:
+        chain: what was written to.
+        rows: of the segment.
+    """
+
+    chain: str
+    rows: int
+
+
 @dataclass(slots=True)
 class Outcome:
     """What a task wrote.
@@ -84,6 +97,7 @@ class Outcome:
         answer_is_base: which of the two.
         changes: the signed change of the answer.
         cost: what it cost.
+        excess: why the task was given up before its end; what was written is of no use to it then.
     """
 
     chains: dict[str, tuple[Segment, bool]] = field(default_factory=dict)
@@ -92,19 +106,4 @@ class Outcome:
     answer_is_base: bool = False
     changes: Segment | None = None
     cost: Cost = field(default_factory=Cost)
-
-
-class TurnedBackError(Exception):
-    """A task was given up, as a step wrote more than it may.
-
-    Attributes:
-        chain: what was written to.
-        rows: that were written.
-        cost: of the task so far.
-    """
-
-    def __init__(self, chain: str, rows: int, cost: Cost) -> None:
-        super().__init__(f"{rows} rows of {chain}")
-        self.chain = chain
-        self.rows = rows
-        self.cost = cost
+    excess: Excess | None = None

@@ -11,7 +11,7 @@ from slacktide.program.operator import Moment, Operator
 from slacktide.program.origin import is_row_by_row
 from slacktide.spark.compile import keys_sql
 from slacktide.spark.functions import register_functions
-from slacktide.spark.light import is_few, is_light
+from slacktide.spark.light import fits_one_task, is_light
 from slacktide.spark.query import query_frame
 from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut
 from slacktide.spark.run_context import RunContext
@@ -74,9 +74,9 @@ class TaskLeaves:
         """How many rows an operator reads, at least."""
         return self.tables.fewest_read(operator)
 
-    def is_few(self, operator: Operator) -> bool:
-        """Whether one task reads all that an operator reads without a second thought."""
-        return is_few(*self.tables.most_read(operator))
+    def fits_one_task(self, operator: Operator) -> bool:
+        """Whether what an operator reads is so little that one task reads it all; see `light.FEW_READ`."""
+        return fits_one_task(*self.tables.most_read(operator), self.tables.files_read(operator))
 
     def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
         """The ranges in which keys of a small operator lie; None where they are too many."""

@@ -21,7 +21,7 @@ from slacktide.spark.first import is_dry_sql
 from slacktide.spark.metrics import described
 from slacktide.spark.run_context import RunContext
 from slacktide.spark.small import MOST_ROWS
-from slacktide.spark.task import FormerAnswer, Outcome, Task, TurnedBackError
+from slacktide.spark.task import Excess, FormerAnswer, Outcome, Task
 from slacktide.spark.task_leaves import TaskLeaves
 from slacktide.spark.writing import Writer
 from slacktide.store.layout import directory_of
@@ -49,7 +49,7 @@ class TaskRun:
         self._outcome = Outcome()
 
     def run(self) -> Outcome:
-        """Run all steps, in order."""
+        """Run all steps, in order, or those before one that writes more than it may."""
         began = perf_counter()
         for step in self._task.program.steps:
             match step:
@@ -61,6 +61,8 @@ class TaskRun:
                     self._publish(step)
                 case o.Merge():
                     self._merge(step)
+            if self._outcome.excess is not None:
+                break
         if self._outcome.changes is not None:
             self._outcome.cost.rows_out = self._outcome.changes.rows
         self._outcome.cost.wall_seconds = perf_counter() - began
@@ -77,7 +79,7 @@ class TaskRun:
         self._outcome.chains[step.chain] = (shared[key], step.is_base)
         limit = self._task.limits.get(step.chain)
         if limit is not None and shared[key].rows > limit:
-            raise TurnedBackError(step.chain, shared[key].rows, self._outcome.cost)
+            self._outcome.excess = Excess(step.chain, shared[key].rows)
 
     def _refill(self, step: o.Refill) -> None:
         """Ask whether rows have run dry, where they are not plainly enough: one may be the fence."""

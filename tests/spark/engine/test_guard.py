@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from slacktide.optimizer import api
-from slacktide.optimizer.guard import NO_GUARD, Guard
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program import operator as o
 from tests.harness.lab import Lab
@@ -22,9 +21,8 @@ TOPS = "SELECT k, max(v) AS top FROM t GROUP BY k"
 def wary(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every step of an incremental program may write one row."""
 
-    def guard_of(program: o.Program, *_: Any) -> Guard:
-        limits = {s.chain: 1 for s in program.steps if isinstance(s, o.Save) and not s.is_base}
-        return Guard(limits, {"way": "text", "program": "p", "basis": "modelled"})
+    def guard_of(program: o.Program, *_: Any) -> dict[str, int]:
+        return {s.chain: 1 for s in program.steps if isinstance(s, o.Save) and not s.is_base}
 
     monkeypatch.setattr(api, "guard_of", guard_of)
     monkeypatch.setattr(api, "LEAST_ROWS", 0)
@@ -43,12 +41,13 @@ def test_a_run_that_finds_more_takes_the_text(lab: Lab) -> None:
     lab.land("t", insert=[(1, 5), (2, 5), (9, 9)])
     plan = lab.ws.plan()
     assert plan.views[0].method == "incremental"
-    assert ViewPlan.from_dict(plan.views[0].to_dict()).guard == plan.views[0].guard != NO_GUARD
+    assert plan.views[0].guard
+    assert ViewPlan.from_dict(plan.views[0].to_dict()).guard == plan.views[0].guard
     done = lab.ws.refresh(lab.spark, plan).views["v0"]
     assert (done.method, done.switched) == ("full", True)
     (reason,) = done.reasons
     assert reason.startswith("RUNTIME_GUARD(3 rows of states/")
-    assert done.predicted["way"] == "text"
+    assert done.predicted["way"] == "incremental", "what the run took is the price of that choice"
     read = [one["rows"] for one in done.actual["operators"]]
     assert sum(filter(None, read)) > 100 + 3, "what was given up is counted"
     assert {step["chain"].partition("/")[0] for step in done.actual["steps"]} >= {"states", "views"}
@@ -58,10 +57,14 @@ def test_a_run_that_finds_more_takes_the_text(lab: Lab) -> None:
 @pytest.mark.usefixtures("wary")
 def test_it_goes_on_from_there(lab: Lab) -> None:
     stocked(lab, SUMS, TOPS)
-    for number, rows in enumerate(([(1, 5), (2, 5)], [(3, 1)], [], [(1, 7), (5, 5), (6, 6)])):
+    seen = []
+    for number, rows in enumerate(([(1, 5), (2, 5)], [(0, 1)], [], [(1, 7), (5, 5), (6, 6)])):
         lab.land("t", insert=rows, delete=[(number % 4, number)])
-        lab.refresh()
+        seen.append(lab.refresh().views["v0"])
         lab.verified()
+    assert [one.switched for one in seen] == [True, False, False, True]
+    assert seen[1].reasons[0].startswith("STATE_MISSING"), "the text left it behind"
+    assert seen[2].method == "incremental"
 
 
 @pytest.mark.usefixtures("wary")
@@ -74,6 +77,18 @@ def test_nothing_of_what_was_given_up_is_left(lab: Lab) -> None:
     states = [name for name in chains if name.startswith("states/")]
     assert states
     assert {name: after[name].versions for name in states} == {n: chains[n] for n in states}
+
+
+@pytest.mark.usefixtures("wary")
+def test_where_the_text_cannot_run_increments_go_on(lab: Lab) -> None:
+    stocked(lab, SUMS)
+    (first,) = lab.folder("t").iterdir()
+    first.unlink()  # increments never open it again
+    lab.land("t", insert=[(1, 5), (2, 5), (9, 9)])
+    done = lab.refresh().views["v0"]
+    assert (done.method, done.switched, done.reasons) == ("incremental", False, ())
+    sums = {k: sum(v for key, v in lab.rows["t"] if key == k) for k in (0, 1, 2, 3, 9)}
+    assert dict(lab.read("v0")) == sums
 
 
 def test_without_a_guard_nothing_turns_back(lab: Lab) -> None:

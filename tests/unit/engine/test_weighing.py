@@ -180,7 +180,7 @@ def test_history_sets_what_was_expected_beside_what_it_took(
     assert run_command(["--workspace", root, "history", VIEW]) == 0
     told = capsys.readouterr().out
     assert "expected CPU s" in told
-    assert "in 2 of 2 runs no other way was expected to cost less" in told
+    assert "in 2 of 2 of these no other way was expected to cost clearly less" in told
     assert run_command(["--workspace", root, "status"]) == 0
     assert "cost model: of 3 past computations" in capsys.readouterr().out
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ def priced(tmp_path: Path) -> Priced:
     return made
 
 
-def total(found: Comparison) -> tuple[float, float]:
+def total(found: Comparison) -> tuple[Any, Any]:
     told = found.to_dict()
     return told["cpu_seconds_now"], told["cpu_seconds_then"]
 
@@ -66,6 +67,13 @@ def test_states_that_are_lost_are_built_again(priced: Priced) -> None:
     found = priced.ws.what_if(states_lost=True).then[VIEW]
     assert found.method == "full"
     assert found.reasons[0].startswith("STATE_MISSING")
+
+
+def test_what_is_held_does_not_wait(priced: Priced) -> None:
+    usual = priced.ws.what_if().now
+    priced.ws.hold_source("lines")
+    priced.arrive("lines", 400_000)
+    assert priced.ws.what_if().now == usual
 
 
 def test_a_view_that_is_not_there_costs_nothing(priced: Priced) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from slacktide.algebra import relation as r
 from slacktide.common.tree import of_type
-from slacktide.optimizer.costs import DEFAULTS, program_works
+from slacktide.optimizer.costs import DEFAULTS, work_by_node
 from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.estimates import NOTHING, Estimates, estimates_of
 from slacktide.optimizer.maintainability import Maintainability
@@ -21,7 +21,7 @@ SHARE = 0.01
 def planned(rel: r.Rel) -> tuple[o.Program, Estimates]:
     """The program that maintains a relation, and what is expected of its nodes: two seconds in all."""
     program = maintain("v", Maintainability(rel), BOTH).program
-    work = program_works(program, known(SHARE), rel)
+    work = work_by_node(program, known(SHARE), rel)
     return program, estimates_of(program, work, DEFAULTS, 2.0)
 
 

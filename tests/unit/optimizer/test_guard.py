@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from slacktide.algebra import relation as r
-from slacktide.optimizer.costs import DEFAULTS, Evidence, Prediction, Vector, program_works
+from slacktide.optimizer.costs import DEFAULTS, Evidence, Prediction, Vector, work_by_node
 from slacktide.optimizer.derivation import maintain
-from slacktide.optimizer.guard import LEAST, NO_GUARD, Guard, guard_of
+from slacktide.optimizer.guard import LEAST, guard_of
 from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.weighing import Predictions
+from slacktide.program import operator as o
 from tests.unit.optimizer.costs.test_program_work import BOTH, SHAPES, known
 
 TEXT = Prediction("text", "t", Vector(rows_read=7.5e6), 40.0, 1.0, "observed")
 
 
-def guarded(rel: r.Rel, text: float) -> tuple[Guard, Prediction, partial]:
-    program = maintain("v", Maintainability(rel), BOTH).program
-    work_of = partial(program_works, program, known(0.01), rel)
+def program_of(rel: r.Rel) -> o.Program:
+    return maintain("v", Maintainability(rel), BOTH).program
+
+
+def guarded(rel: r.Rel, text: float) -> tuple[dict[str, int], Prediction, partial]:
+    program = program_of(rel)
+    work_of = partial(work_by_node, program, known(0.01), rel)
     own = Evidence().predict("incremental", "i", work_of().total)
     other = replace(TEXT, in_tasks=text, outside=0.0)
-    return guard_of(program, work_of, DEFAULTS, own, other), own, work_of
+    found = Predictions(own, replace(other, way="rebuild"), other)
+    return guard_of(program, work_of, DEFAULTS, found), own, work_of
 
 
-STORING = [rel for rel in SHAPES if guarded(rel, 1e6)[0].limits]
+STORING = [rel for rel in SHAPES if guarded(rel, 1e6)[0]]
 
 
 def test_shapes_with_states_have_break_even_points() -> None:
@@ -35,27 +41,22 @@ def test_shapes_with_states_have_break_even_points() -> None:
 
 @pytest.mark.parametrize("rel", STORING, ids=lambda rel: rel.tag)
 def test_at_the_point_increments_cost_what_the_text_costs(rel: r.Rel) -> None:
-    guard, own, work_of = guarded(rel, 400.0)
-    for chain, rows in guard.limits.items():
+    guard, _, work_of = guarded(rel, 400.0)
+    for chain, rows in guard.items():
         if rows > LEAST:
-            there = DEFAULTS.in_tasks(work_of({chain: float(rows)}).total) + own.outside
-            assert 0.5 * 400.0 < there < 2.0 * 400.0, "a line stands for what is nearly one"
+            work = work_of({chain: float(rows)})
+            targets = [o.target(step) for step in program_of(rel).steps]
+            left = DEFAULTS.in_tasks(work.since(targets.index(chain) + 1))
+            assert 0.5 * 400.0 < left < 2.0 * 400.0, "a line stands for what is nearly one"
 
 
 @pytest.mark.parametrize("rel", STORING, ids=lambda rel: rel.tag)
 def test_the_dearer_the_text_the_later_the_point(rel: r.Rel) -> None:
-    near, far = guarded(rel, 40.0)[0].limits, guarded(rel, 4000.0)[0].limits
+    near, far = guarded(rel, 40.0)[0], guarded(rel, 4000.0)[0]
     assert near.keys() == far.keys()
     assert all(LEAST <= near[chain] <= far[chain] for chain in near)
     assert near != far
 
 
 def test_what_is_dearer_anyway_is_run_to_find_out() -> None:
-    assert guarded(STORING[0], 0.0)[0] == NO_GUARD
-
-
-def test_is_stored_as_json() -> None:
-    guard = guarded(STORING[0], 400.0)[0]
-    assert Guard.from_dict(json.loads(json.dumps(guard.to_dict()))) == guard
-    assert guard.instead["way"] == "text"
-    assert Guard.from_dict({}) == NO_GUARD
+    assert guarded(STORING[0], 0.0)[0] == {}

@@ -12,11 +12,14 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.spark.compile import step_sql
 from slacktide.spark.compile.gathering import gathered
-from slacktide.spark.light import FEW_BYTES, FEW_READ, is_few
+from slacktide.spark.light import FEW_BYTES, FEW_FILES, FEW_READ, fits_one_task
 
 X, Y, Z = (Column(n, name, "INT", nullable=True) for n, name in enumerate("xyz", 1))
 SMALL, ALSO = o.ReadChanges("small", (X,)), o.ReadBag("states/small", (Y,))
 BIG, HUGE = o.ReadSnapshot("big", (Y,), "after"), o.ReadBag("states/big", (Z,))
+
+
+ALSO_Z = o.ReadBag("states/small", (Z,))
 
 
 def equal(left: Column, right: Column) -> Call:
@@ -24,7 +27,7 @@ def equal(left: Column, right: Column) -> Call:
 
 
 def is_small(operator: Operator) -> bool:
-    return operator in {SMALL, ALSO}
+    return operator in {SMALL, ALSO, ALSO_Z}
 
 
 def text(root: Operator, *, is_light: bool = True) -> str:
@@ -33,7 +36,7 @@ def text(root: Operator, *, is_light: bool = True) -> str:
         snapshot=lambda *_: "t",
         rows=lambda *_: "t",
         stored=lambda *_, is_bag: "t",
-        is_few=is_small,
+        fits_one_task=is_small,
         fewest_read=lambda _: 0,
         keys=lambda *_: None,
     )
@@ -57,7 +60,7 @@ def text(root: Operator, *, is_light: bool = True) -> str:
     ],
 )
 def test_what_meets_few_rows_is_brought_together(operator: Operator, is_gathered: bool) -> None:
-    assert (operator in gathered(operator, is_small)) is is_gathered
+    assert (operator in gathered(operator, is_small).together) is is_gathered
 
 
 @pytest.mark.parametrize(
@@ -72,7 +75,16 @@ def test_what_meets_few_rows_is_brought_together(operator: Operator, is_gathered
         (o.JoinBags(SMALL, BIG, equal(X, Y)), ["REPARTITION(1), BROADCAST(l)", "COALESCE(1)"]),
         (
             o.JoinBags(o.JoinBags(SMALL, BIG, equal(X, Y)), HUGE, equal(Y, Z)),
-            ["REPARTITION(1), BROADCAST(l)", "REPARTITION(1), BROADCAST(l)", "COALESCE(1)"],
+            ["REPARTITION(1), BROADCAST(l)", "COALESCE(1)"],
+        ),
+        (
+            o.JoinBags(o.JoinBags(SMALL, BIG, equal(X, Y)), ALSO_Z, equal(Y, Z)),
+            [
+                "COALESCE(1), SHUFFLE_HASH(r)",
+                "REPARTITION(1), BROADCAST(l)",
+                "COALESCE(1)",
+                "COALESCE(1)",
+            ],
         ),
         (o.JoinBags(BIG, HUGE, equal(Y, Z)), []),
         (o.JoinBags(SMALL, ALSO, None), ["COALESCE(1)"] * 3),
@@ -92,13 +104,14 @@ def test_few_rows_meet_where_they_are_and_many_where_the_few_are_sent(
 
 
 @pytest.mark.parametrize(
-    ("rows", "size", "expected"),
+    ("rows", "size", "files", "expected"),
     [
-        (FEW_READ, FEW_BYTES, True),
-        (FEW_READ + 1, 0, False),
-        (0, FEW_BYTES + 1, False),
-        (None, 0, False),
+        (FEW_READ, FEW_BYTES, FEW_FILES, True),
+        (FEW_READ + 1, 0, 1, False),
+        (0, FEW_BYTES + 1, 1, False),
+        (0, 0, FEW_FILES + 1, False),
+        (None, 0, 1, False),
     ],
 )
-def test_how_many_are_few(rows: int | None, size: int, expected: bool) -> None:
-    assert is_few(rows, size) is expected
+def test_how_many_are_few(rows: int | None, size: int, files: int, expected: bool) -> None:
+    assert fits_one_task(rows, size, files) is expected

@@ -11,7 +11,7 @@ from slacktide.optimizer.costs.evidence import (
     program_key,
 )
 from slacktide.optimizer.costs.fitting import Fit, Sample, fit
-from slacktide.optimizer.costs.program import ProgramWork, program_work, program_works
+from slacktide.optimizer.costs.program import ProgramWork, program_work, work_by_node
 from slacktide.optimizer.costs.vector import Vector
 
 __all__ = [
@@ -28,5 +28,5 @@ __all__ = [
     "fit",
     "program_key",
     "program_work",
-    "program_works",
+    "work_by_node",
 ]

@@ -84,6 +84,7 @@ class PastRun:
         rows: of the view's sources then; None where they were not known.
         is_first: whether there was no answer before it.
         switches: whether it started or stopped to remember a join.
+        turned_back: whether it left its program for the author's text: its figures are of both.
     """
 
     run: int
@@ -96,6 +97,7 @@ class PastRun:
     rows: int | None = None
     is_first: bool = False
     switches: bool = False
+    turned_back: bool = False
 
     def price(self, coefficients: Coefficients) -> float:
         """What the run cost: measured in tasks, and reckoned by what was counted outside of them."""
@@ -107,6 +109,8 @@ class PastRun:
         The model errs in each kind of work by itself, in rows twofold and in shuffles tenfold, and in what
         a unit of all of them costs.
         """
+        if self.turned_back:
+            return coefficients.in_tasks(work)
         counted = Vector(*(self._counted(kind, getattr(work, kind)) for kind in KINDS))
         whole = coefficients.in_tasks(self.measured)
         return coefficients.in_tasks(counted) * _ratio(self.in_tasks, whole)

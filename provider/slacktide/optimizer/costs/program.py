@@ -62,26 +62,40 @@ class ProgramWork:
 
     Attributes:
         sizes: the rows of every operator.
-        operators: the work of each by itself, in all steps together.
+        steps: the work of each operator of a step by itself, step by step.
         writes: the work of each step besides: what it writes.
     """
 
     sizes: Sizes
-    operators: Mapping[Operator, Vector]
+    steps: Sequence[Mapping[Operator, Vector]]
     writes: Sequence[Vector]
+
+    @property
+    def operators(self) -> Mapping[Operator, Vector]:
+        """The work of each operator, in all steps together."""
+        found: dict[Operator, Vector] = {}
+        for step in self.steps:
+            for operator, work in step.items():
+                found[operator] = found.get(operator, Vector()).plus(work)
+        return found
 
     @property
     def total(self) -> Vector:
         """All of it."""
-        return reduce(Vector.plus, (*self.operators.values(), *self.writes), Vector())
+        return self.since(0)
+
+    def since(self, first: int) -> Vector:
+        """The work from a step on, the first one being 0."""
+        read = (work for step in self.steps[first:] for work in step.values())
+        return reduce(Vector.plus, (*read, *self.writes[first:]), Vector())
 
 
 def program_work(program: Program, statistics: Statistics, query: r.Rel | None = None) -> Vector:
-    """Estimate the work of a program; arguments as of `program_works`."""
-    return program_works(program, statistics, query).total
+    """Estimate the work of a program; arguments as of `work_by_node`."""
+    return work_by_node(program, statistics, query).total
 
 
-def program_works(
+def work_by_node(
     program: Program,
     statistics: Statistics,
     query: r.Rel | None = None,
@@ -96,16 +110,15 @@ def program_works(
         written: how many rows steps add to chains, in place of what would be estimated.
     """
     sizes = Sizes(program, statistics, query, written)
-    operators: dict[Operator, Vector] = {}
+    steps: list[Mapping[Operator, Vector]] = []
     writes: list[Vector] = []
     for step in program.steps:
-        if isinstance(step, o.Refill):
-            writes.append(Vector())  # asked for where rows have run dry, which no estimate tells
-            continue
-        for operator, work in operator_works(step.child, sizes).items():
-            operators[operator] = operators.get(operator, Vector()).plus(work)
-        writes.append(_written(step, sizes))
-    return ProgramWork(sizes, operators, writes)
+        is_asked_for = isinstance(
+            step, o.Refill
+        )  # where rows have run dry, which no estimate tells
+        steps.append({} if is_asked_for else operator_works(step.child, sizes))
+        writes.append(Vector() if is_asked_for else _written(step, sizes))
+    return ProgramWork(sizes, steps, writes)
 
 
 def operator_works(root: Operator, sizes: Sizes) -> dict[Operator, Vector]:

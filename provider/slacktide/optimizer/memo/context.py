@@ -54,7 +54,7 @@ class Between:
 
     # ------------------------------------------------------------ inputs
 
-    def is_few(self, rel: r.Rel) -> bool:  # noqa: ARG002
+    def is_small_bag(self, rel: r.Rel) -> bool:  # noqa: ARG002
         """Never: which states there are is chosen afterwards, and their sizes are priced there."""
         return False
 

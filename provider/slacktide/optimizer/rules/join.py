@@ -26,18 +26,21 @@ def _inner_delta(rel: r.Join, context: Context) -> Operator | None:
     if left is not None:
         wanted = bounded_by(left, [(equal.right, equal.left) for equal in equalities])
         rows = context.at(rel.right, "after", wanted)
-        if context.is_few(rel.right):
-            across = [o.Pair(equal.left, equal.right) for equal in equalities]
-            left = reduced(left, rows, across) if across else left
-        terms.append(o.JoinBags(left, rows, rel.condition))
+        across = [o.Pair(equal.left, equal.right) for equal in equalities]
+        met = _met(left, rows, across, is_small=context.is_small_bag(rel.right))
+        terms.append(o.JoinBags(met, rows, rel.condition))
     if right is not None:
         wanted = bounded_by(right, [(equal.left, equal.right) for equal in equalities])
         rows = context.at(rel.left, "before", wanted)
-        if context.is_few(rel.left):
-            back = [o.Pair(equal.right, equal.left) for equal in equalities]
-            right = reduced(right, rows, back) if back else right
-        terms.append(o.JoinBags(rows, right, rel.condition))
+        back = [o.Pair(equal.right, equal.left) for equal in equalities]
+        met = _met(right, rows, back, is_small=context.is_small_bag(rel.left))
+        terms.append(o.JoinBags(rows, met, rel.condition))
     return add(terms, rel.columns)
+
+
+def _met(change: Operator, rows: Operator, pairs: list[o.Pair], *, is_small: bool) -> Operator:
+    """A change, or of it what few rows can meet."""
+    return reduced(change, rows, pairs) if is_small and pairs else change
 
 
 def _inner_at(rel: r.Join, moment: Moment, context: Context, near: Near | None) -> Operator:

@@ -14,7 +14,7 @@ from slacktide.program.operator import Operator, operator_inputs
 from slacktide.spark.bags import consolidate_sql, rows_sql
 from slacktide.spark.columns import name
 from slacktide.spark.compile.fragments import names
-from slacktide.spark.compile.gathering import read_hint
+from slacktide.spark.compile.gathering import NOTHING, Gathered, read_hint
 from slacktide.spark.leaves import Leaves
 
 Rules = Mapping[type[Operator], Callable[["Compiler", Any], str]]
@@ -26,15 +26,13 @@ class Compiler:
     Args:
         leaves: what it stands on.
         rules: the SQL of each kind of operator.
-        gathered: the operators whose rows are brought into one partition.
+        gathered: which rows are brought into one partition.
 
     Attributes:
         names: of the rows of each operator that is defined, or the query that gives them.
     """
 
-    def __init__(
-        self, leaves: Leaves, rules: Rules, gathered: frozenset[Operator] = frozenset()
-    ) -> None:
+    def __init__(self, leaves: Leaves, rules: Rules, gathered: Gathered = NOTHING) -> None:
         self.leaves = leaves
         self.gathered = gathered
         self.names: dict[Node, str] = {}

@@ -8,73 +8,109 @@ few rows by broadcast, and is brought together after that.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
 
 from slacktide.algebra.equalities import take_apart
 from slacktide.common.tree import of_type
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, operator_inputs
 
-IsFew = Callable[[Operator], bool]
+FitsOneTask = Callable[[Operator], bool]
 _READS = o.ReadBag | o.ReadChanges | o.ReadSaved | o.ReadSegments | o.ReadSnapshot | o.ReadState
 
 
-def gathered(root: Operator, is_few: IsFew) -> frozenset[Operator]:
-    """The operators of a step whose rows are in one partition.
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What is known of the rows of a step's operators.
+
+    Attributes:
+        together: operators whose rows are in one partition.
+        few: those of them that have no more rows than the small tables which they read.
+    """
+
+    together: frozenset[Operator] = frozenset()
+    few: frozenset[Operator] = frozenset()
+
+
+NOTHING: Final = Gathered()
+
+
+def gathered(root: Operator, fits_one_task: FitsOneTask) -> Gathered:
+    """Work out which rows of a light step are brought into one partition.
 
     Args:
         root: of the step.
-        is_few: whether a table that an operator reads is small.
+        fits_one_task: whether a table that an operator reads is small.
     """
-    found: set[Operator] = set()
+    together: set[Operator] = set()
+    few: set[Operator] = set()
     for operator in of_type(root, Operator):
-        if _is_gathered(operator, found, is_few):
-            found.add(operator)
-    return frozenset(found)
+        if isinstance(operator, _READS):
+            is_small = fits_one_task(operator)
+            is_together, is_few = is_small, is_small
+        else:
+            is_together = _is_together(operator, together, few)
+            is_few = is_together and _has_few(operator, few)
+        together.update([operator] if is_together else [])
+        few.update([operator] if is_few else [])
+    return Gathered(frozenset(together), frozenset(few))
 
 
-def _is_gathered(operator: Operator, found: set[Operator], is_few: IsFew) -> bool:
+def _is_together(operator: Operator, together: set[Operator], few: set[Operator]) -> bool:
     match operator:
-        case _ if isinstance(operator, _READS):
-            return is_few(operator)
-        case o.JoinBags() | o.SemiBags():
-            return operator.left in found or operator.right in found
+        case o.JoinBags():
+            sides = {operator.left, operator.right}
+            return together.issuperset(sides) or not few.isdisjoint(sides)
+        case o.SemiBags():
+            return operator.left in together or operator.right in few
         case o.Touched():
-            return operator.child in found or operator.by in found
+            return operator.child in together or operator.by in few
         case _:
             below = operator_inputs(operator)
-            return bool(below) and found.issuperset(below)
+            return bool(below) and together.issuperset(below)
 
 
-def read_hint(operator: Operator, found: frozenset[Operator]) -> str:
+def _has_few(operator: Operator, few: set[Operator]) -> bool:
+    """Whether an operator has at most a row for each row of those that it reads."""
+    match operator:
+        case o.JoinBags() | o.Evaluate() | o.ExpandBag() | o.GenerateBag() | o.Flips():
+            return False
+        case o.SemiBags():
+            return operator.left in few
+        case o.Touched():
+            return operator.child in few
+        case _:
+            return few.issuperset(operator_inputs(operator))
+
+
+def read_hint(operator: Operator, found: Gathered) -> str:
     """How a table is read, as a hint behind SELECT."""
-    return "/*+ COALESCE(1) */ " if operator in found else ""
+    return "/*+ COALESCE(1) */ " if operator in found.together else ""
 
 
-def join_hint(operator: o.JoinBags, found: frozenset[Operator]) -> str:
+def join_hint(operator: o.JoinBags, found: Gathered) -> str:
     """How the rows of two operators, `l` and `r`, meet."""
-    left, right = operator.left in found, operator.right in found
-    if left and right:
-        return _together("r", is_hashed=_has_keys(operator))
-    return _broadcast("r" if right else "l") if left or right else ""
+    few = "r" if operator.right in found.few else "l" if operator.left in found.few else ""
+    if {operator.left, operator.right} <= found.together:
+        return _together(few if _has_keys(operator) else "")
+    return _broadcast(few) if few else ""
 
 
-def semi_hint(operator: o.SemiBags, found: frozenset[Operator]) -> str:
+def semi_hint(operator: o.SemiBags, found: Gathered) -> str:
     """How the rows of an operator, `l`, are held against those of another one, `r`."""
-    return _held(
-        operator.left in found, operator.right in found, "r", is_hashed=_has_keys(operator)
-    )
+    few = "r" if operator.right in found.few else ""
+    if operator.left in found.together:
+        return _together(few if _has_keys(operator) else "")
+    return _broadcast(few) if few else ""
 
 
-def touched_hint(operator: o.Touched, found: frozenset[Operator]) -> str:
+def touched_hint(operator: o.Touched, found: Gathered) -> str:
     """How the rows of an operator, `t`, are held against the keys of another one, `b`."""
-    is_hashed = bool(operator.keys)
-    return _held(operator.child in found, operator.by in found, "b", is_hashed=is_hashed)
-
-
-def _held(own: bool, other: bool, by: str, *, is_hashed: bool) -> str:  # noqa: FBT001
-    if own:
-        return _together(by, is_hashed=is_hashed and other)
-    return _broadcast(by) if other else ""
+    few = "b" if operator.by in found.few else ""
+    if operator.child in found.together:
+        return _together(few if operator.keys else "")
+    return _broadcast(few) if few else ""
 
 
 def _has_keys(operator: o.JoinBags | o.SemiBags) -> bool:
@@ -82,12 +118,15 @@ def _has_keys(operator: o.JoinBags | o.SemiBags) -> bool:
     return bool(take_apart(operator.condition, *columns).equalities)
 
 
-def _together(by: str, *, is_hashed: bool) -> str:
+def _together(hashed: str) -> str:
     """Where both are: the result is told to be in one partition too, which a union would not see."""
-    way = f", SHUFFLE_HASH({by})" if is_hashed else ""
+    way = f", SHUFFLE_HASH({hashed})" if hashed else ""
     return f"/*+ COALESCE(1){way} */ "
 
 
 def _broadcast(few: str) -> str:
-    """The few rows go to where the many are, and what is left of these comes together."""
+    """The few rows go to where the many are, and what is left of these comes together.
+
+    Only rows that are known to be few are sent or hashed, as both must fit into memory.
+    """
     return f"/*+ REPARTITION(1), BROADCAST({few}) */ "

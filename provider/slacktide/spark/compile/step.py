@@ -15,7 +15,7 @@ from slacktide.spark.columns import stored
 from slacktide.spark.compile import groups, joins, reading, rows
 from slacktide.spark.compile.compiler import Compiler, Rules
 from slacktide.spark.compile.fragments import select_sql
-from slacktide.spark.compile.gathering import gathered
+from slacktide.spark.compile.gathering import NOTHING, gathered
 from slacktide.spark.leaves import Leaves
 
 RULES: Final[Rules] = {
@@ -87,7 +87,8 @@ def keys_sql(
 def _compiled(root: Operator, leaves: Leaves, *, is_light: bool) -> Compiler:
     operators = [node for node in postorder(root) if isinstance(node, Operator)]
     uses = Counter(below for operator in operators for below in operator_inputs(operator))
-    compiler = Compiler(leaves, RULES, gathered(root, leaves.is_few) if is_light else frozenset())
+    found = gathered(root, leaves.fits_one_task) if is_light else NOTHING
+    compiler = Compiler(leaves, RULES, found)
     for operator in operators:
         compiler.define(operator, is_shared=uses[operator] > 1)
     return compiler

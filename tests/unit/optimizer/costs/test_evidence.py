@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,6 +38,12 @@ def test_rows_that_were_more_and_shuffles_that_were_less_weigh_so() -> None:
     rows = found.seconds_of(Vector(rows_read=3.2e6), DEFAULTS)
     assert rows == pytest.approx(3.3 * 0.287, rel=0.01)
     assert found.seconds_of(Vector(bytes_shuffled=8e6), DEFAULTS) < rows / 5
+
+
+def test_a_run_that_turned_back_tells_of_two_programs_and_so_of_none() -> None:
+    mixed = replace(past(Vector(rows_read=1e9), 900.0), turned_back=True)
+    part = Vector(rows_read=1e6)
+    assert mixed.seconds_of(part, DEFAULTS) == DEFAULTS.in_tasks(part)
 
 
 def test_a_kind_that_the_model_did_not_see_is_taken_as_it_is() -> None:
