@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from slacktide.common.clock import Clock, isoformat, system_clock
 from slacktide.engine.catalogue import Catalogue
 from slacktide.engine.declaring import apply_declared, declare
-from slacktide.engine.definitions import ViewDraft, known
+from slacktide.engine.definitions import known
 from slacktide.engine.explanation import Explanation, explain_plan, explain_read, explain_view
 from slacktide.engine.foreign_key_verification import ForeignKeyVerification, ForeignKeyVerifier
 from slacktide.engine.intake import Intake
@@ -22,10 +22,10 @@ from slacktide.engine.sinks import Sinks
 from slacktide.engine.status import Status, history_of, make_status
 from slacktide.engine.verification import Verification, Verifier
 from slacktide.engine.what_if import Comparison, compare
+from slacktide.engine.workspace_definitions import Definitions
 from slacktide.errors import InvalidSettingError, UnknownObjectError
 from slacktide.optimizer.compaction import PRICES, Prices
 from slacktide.store.garbage import GRACE, Removed, collect
-from slacktide.store.record import FunctionRecord, Source, ViewRecord
 from slacktide.store.store import Store, random_token
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from slacktide.spark.handles import DataFrame, SparkSession
 
 
-class Workspace:
+class Workspace(Definitions):
     """A workspace at an address: a path, ``s3://``, ``gs://`` or ``abfss://``.
 
     Args:
@@ -43,10 +43,10 @@ class Workspace:
     """
 
     def __init__(self, store: Store, clock: Clock, prices: Prices = PRICES) -> None:
+        super().__init__(Catalogue(store))
         self._store = store
         self._clock = clock
         self._prices = prices
-        self._catalogue = Catalogue(store)
         self._intake = Intake(store, clock)
         self._run = partial(Refresh, store, clock=clock, prices=prices)
         self._sinks = Sinks(store, clock)
@@ -92,86 +92,6 @@ class Workspace:
         """The address."""
         return self._store.root
 
-    # ------------------------------------------------------------- definitions
-
-    def add_source(self, name: str, *, kind: str, **arguments: Any) -> Source:
-        """Add a source; its schema is given, or read from its first file.
-
-        Raises:
-            InvalidNameError, InvalidSettingError, ObjectExistsError: as the words say.
-            SourceError: the path or its files cannot be read.
-        """
-        return self._catalogue.add_source(name, kind, arguments)
-
-    def add_view(self, spark: SparkSession, name: str, sql: str, **settings: Any) -> ViewRecord:
-        """Add a view; nothing is computed before the next refresh.
-
-        Raises:
-            QueryError: the text does not parse or resolve.
-            UnsupportedQueryError: its policy excludes what it is.
-        """
-        return self._catalogue.add_view(self.draft_view(spark, name, sql, **settings))
-
-    def draft_view(self, spark: SparkSession, name: str, sql: str, **settings: Any) -> ViewDraft:
-        """Read a view as `add_view` does, and write nothing."""
-        return self._catalogue.draft_view(spark, name, sql, settings)
-
-    def replace_view(self, spark: SparkSession, name: str, sql: str, **settings: Any) -> ViewRecord:
-        """Give a view another text or other settings; readers keep its answer until there is one.
-
-        Raises:
-            QueryError: the text, or that of a view that reads this one, cannot be read.
-            UnsupportedQueryError: a policy excludes what a view has become.
-        """
-        return self._catalogue.replace_view(spark, name, sql, settings)
-
-    def add_function(
-        self, name: str, target: str, *, returns: str, **declaration: Any
-    ) -> FunctionRecord:
-        """Declare a function that views may call: ``target`` is ``module:function``."""
-        return self._catalogue.add_function(name, target, returns, declaration)
-
-    def drop_view(self, name: str) -> None:
-        """Remove a view that no other reads, its answers, and the states that no other keeps."""
-        self._catalogue.drop_view(name)
-
-    def drop_source(self, name: str) -> None:
-        """Remove a source that no view reads."""
-        self._catalogue.drop_source(name)
-
-    def drop_function(self, name: str) -> None:
-        """Remove a function."""
-        self._catalogue.drop_function(name)
-
-    def pause_view(self, name: str, *, paused: bool = True) -> None:
-        """Stop refreshing a view, which keeps its last answer, or go on."""
-        self._catalogue.pause_view(name, paused=paused)
-
-    def reset_source(self, name: str) -> None:
-        """Forget the history of a source; views that read it are rebuilt."""
-        self._catalogue.reset_source(name)
-
-    def alter_source(self, spark: SparkSession | None, name: str, *, schema: str) -> Sequence[str]:
-        """Give a source more columns; give the names of views that mean something else now.
-
-        Raises:
-            InvalidSettingError: the schema does not keep the columns that the source has.
-            QueryError: a view cannot be read any more.
-        """
-        return self._catalogue.alter_source(spark, name, schema)
-
-    def hold_source(self, name: str, *, held: bool = True) -> None:
-        """Stop taking in a source while others go on, or take it in again."""
-        self._catalogue.hold_source(name, held=held)
-
-    def mark_complete(self, source: str, until: datetime | str) -> None:
-        """Say that all data of a source up to a point in time has come."""
-        self._catalogue.mark_complete(source, until)
-
-    def skip(self, source: str, arrival: int | str) -> None:
-        """Leave an arrival out for good, by its version or by the name of its file."""
-        self._intake.skip(source, arrival)
-
     # -------------------------------------------------------------------- data
 
     def discover(self) -> Mapping[str, int]:
@@ -185,6 +105,10 @@ class Workspace:
     def pending(self) -> Mapping[str, int]:
         """Per source, arrivals that some view lacks, landed files included; writes nothing."""
         return self._intake.pending()
+
+    def skip(self, source: str, arrival: int | str) -> None:
+        """Leave an arrival out for good, by its version or by the name of its file."""
+        self._intake.skip(source, arrival)
 
     def plan(
         self,

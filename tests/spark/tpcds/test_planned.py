@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
-QUERY, PATTERN = "q40", "delta-RS"
+QUERY, PATTERN = "q85", "delta-RS"
 
 
 def test_answers_are_those_of_batch_at_every_instant(spark: SparkSession, tmp_path: Path) -> None:
