@@ -86,7 +86,9 @@ class Derivation:
         return source in self._changed
 
     def is_small_bag(self, rel: r.Rel) -> bool:
-        """Whether a relation is remembered, with at most `remembered_joins.FEW_ROWS` rows."""
+        """Whether what a relation has the rows of is remembered, with at most `FEW_ROWS` of them."""
+        while isinstance(rel, r.Project | r.Filter):
+            rel = rel.child
         return self._remembered.get(rel, False)
 
     def referring(self, rel: r.Join) -> Referring | None:
