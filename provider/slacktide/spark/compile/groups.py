@@ -11,11 +11,15 @@ from slacktide.spark.bags import consolidate_sql, units_sql
 from slacktide.spark.columns import name
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import assigned, names, select_sql
+from slacktide.spark.compile.renewing import BELOW, renewal_of, renewal_sql
 from slacktide.spark.partials import partial_sql, total_sql
 
 
 def consolidate(compiler: Compiler, operator: o.Consolidate) -> str:
     """Equal rows once."""
+    renewal = renewal_of(operator)
+    if renewal is not None:
+        return renewal_sql(compiler, renewal)
     types = [(name(column), column.type) for column in operator.columns]
     return consolidate_sql(compiler.names[operator.child], types)
 
@@ -72,12 +76,11 @@ def regroup(compiler: Compiler, operator: o.Regroup) -> str:
 def finish(compiler: Compiler, operator: o.Finish) -> str:
     """The aggregates of the groups that have rows."""
     outputs = [*assigned(operator.outputs), "1L AS __m"]
-    below = "raise_error('SLACKTIDE_NEGATIVE a group has fewer rows than were deleted from it')"
     count = f"c{operator.count}"
     alive = "true" if operator.is_global else f"{count} > 0"
     # A guard that depends on where it runs is not one that Spark may infer for what the count is
     # joined with, where a negative number is no error.
-    where = f"CASE WHEN {count} < 0 AND spark_partition_id() >= 0 THEN {below} ELSE {alive} END"
+    where = f"CASE WHEN {count} < 0 AND spark_partition_id() >= 0 THEN {BELOW} ELSE {alive} END"
     return f"SELECT {', '.join(outputs)} FROM {compiler.names[operator.child]} WHERE {where}"
 
 

@@ -1,0 +1,117 @@
+"""The change of groups, read once: what they were and what they have become, side by side.
+
+`Final(S + Δ) − Final(S)` names the old state twice, and Spark would read, merge and shuffle it twice, and
+bring the two results together once more. Where each group is told by its keys, one pass over `S + Δ` adds
+up both sums, and only groups that differ give rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slacktide.algebra.scalar import Assignment, Column, Reference
+from slacktide.algebra.sql import scalar_sql
+from slacktide.program import operator as o
+from slacktide.program.operator import Operator
+from slacktide.spark.bags import image_sql
+from slacktide.spark.columns import name
+from slacktide.spark.compile.compiler import Compiler
+from slacktide.spark.compile.fragments import names
+from slacktide.spark.partials import total_sql
+
+BELOW = "raise_error('SLACKTIDE_NEGATIVE a group has fewer rows than were deleted from it')"
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """Groups before and after a change.
+
+    Attributes:
+        old: their partial aggregates before.
+        change: those that are added.
+        keys: by which groups are told apart.
+        finish: how partial aggregates become rows.
+    """
+
+    old: Operator
+    change: Operator
+    keys: tuple[Column, ...]
+    finish: o.Finish
+
+
+def renewal_of(operator: o.Consolidate) -> Renewal | None:
+    """What a change is of, where it is one of groups whose keys tell them apart to the bit."""
+    match operator.child:
+        case o.Add(
+            (
+                o.Finish(o.Combine(o.Add((old, change)) as new, keys)) as finish,
+                o.Negate(o.Finish(o.Combine(before)) as former),
+            )
+        ):
+            is_one = (
+                before == old
+                and former.outputs == finish.outputs
+                and new.fields == old.columns == change.columns
+                and not finish.is_global
+            )
+            return Renewal(old, change, keys, finish) if is_one and _is_told(finish, keys) else None
+    return None
+
+
+def _is_told(finish: o.Finish, keys: tuple[Column, ...]) -> bool:
+    shown = {item.value.column for item in finish.outputs if isinstance(item.value, Reference)}
+    exact = all(image_sql(name(key), key.type) == name(key) for key in keys)
+    return exact and shown.issuperset(key.id for key in keys)
+
+
+def renewal_sql(compiler: Compiler, found: Renewal) -> str:
+    """The rows that groups have become, and with opposite multiplicity those that they were."""
+    keyed = {key.id for key in found.keys}
+    sums = [column for column in found.old.columns if column.id not in keyed]
+    results = [i for i in found.finish.outputs if not _is_key(i, keyed)]
+    keys, was = ", ".join(names(found.keys)), {column.id: f"{name(column)}_was" for column in sums}
+    totals = [
+        f"{total_sql(name(column), condition, column.type)} AS {named}"
+        for column in sums
+        for condition, named in (
+            ("", name(column)),
+            (" FILTER (WHERE __is_old)", was[column.id]),
+        )
+    ]
+    rows = "\nUNION ALL\n".join(
+        f"SELECT {', '.join(names(found.old.columns))}, {is_old} AS __is_old FROM {compiler.names[part]}"
+        for part, is_old in ((found.old, "true"), (found.change, "false"))
+    )
+    merged = f"SELECT {', '.join([keys, *totals])} FROM ({rows}) GROUP BY {keys}"
+    now = _finished(found.finish.count, results, {})
+    before = _finished(found.finish.count, results, was)
+    both = f"SELECT {keys}, {now} AS __now, {before} AS __was FROM ({merged})"
+    shown = ", ".join(
+        f"{scalar_sql(item.value)} AS {name(item.column)}"
+        if _is_key(item, keyed)
+        else f"__row.{name(item.column)}"
+        for item in found.finish.outputs
+    )
+    signed = "LATERAL VIEW stack(2, 1L, __now, -1L, __was) AS __m, __row"
+    return (
+        f"SELECT {shown}, __m FROM (SELECT * FROM ({both}) WHERE NOT (__now <=> __was)) {signed}"
+        " WHERE __row IS NOT NULL"
+    )
+
+
+def _is_key(item: Assignment, keyed: set[int]) -> bool:
+    return isinstance(item.value, Reference) and item.value.column in keyed
+
+
+def _finished(count: int, results: list[Assignment], was: dict[int, str]) -> str:
+    """The results of a group as one value, NULL where it has no rows."""
+
+    def named(column: int) -> str:
+        return was.get(column, f"c{column}")
+
+    values = [f"{scalar_sql(item.value, named)} AS {name(item.column)}" for item in results]
+    alive = f"struct({', '.join(values) or '1'})"
+    number = named(count)
+    # A guard that depends on where it runs is not one that Spark may move to rows that are no groups.
+    is_below = f"{number} < 0 AND spark_partition_id() >= 0"
+    return f"CASE WHEN {is_below} THEN {BELOW} WHEN {number} > 0 THEN {alive} END"

@@ -1,0 +1,259 @@
+"""Whether the planner chooses right between increments and full: both are run beside what it chooses.
+
+    python -m tests.campaigns.hindsight --folder FOLDER --out tests/campaigns/hindsight.json
+
+Three workspaces follow the same arrivals: in one the planner chooses, in one each view is maintained by increments
+whatever that costs, in one each is computed from its sources. Ten arrivals, each share of the base in each nature
+once, let the planner see what its runs cost; then each share and nature comes `--repetitions` times, and which
+workspace goes first takes turns. What the output holds is not run again while the folder is there.
+
+A *cell* is a view, a nature and a share. What a way costs in it is the median of its CPU seconds in tasks; its noise
+is the median difference between two runs of the same way after each other. A choice is wrong where what was chosen
+in most repetitions costs more than the other way, by more than the noise of both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise, product, repeat
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from slacktide.cli.showcase import Showcase
+from slacktide.engine.workspace import Workspace
+from slacktide.workloads.tpch import QUERIES
+from slacktide.workloads.tpch.stream import ChangeStream
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SEED = 20261123
+NATURES = ("clustered", "scattered")
+SHARES = (0.0001, 0.001, 0.01, 0.1, 0.5)
+POLICIES = {"chosen": "auto", "incremental": "incremental", "full": "full"}
+CALIBRATING = tuple(product(NATURES, SHARES))
+REGRET, LEAST = 1.1, 0.1
+"""What a choice may cost over the best one: a factor, or seconds of CPU."""
+
+Costs = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What was found of a view under arrivals of a nature and a share.
+
+    Attributes:
+        view: its name.
+        nature: of the arrivals.
+        share: of the base that they change.
+        methods: that the planner chose, in each repetition.
+        seconds: what the runs of each workspace took, in order.
+    """
+
+    view: str
+    nature: str
+    share: float
+    methods: Sequence[str]
+    seconds: Mapping[str, Sequence[float]]
+
+    @property
+    def choice(self) -> str:
+        """What was chosen in most repetitions."""
+        return Counter(self.methods).most_common(1)[0][0]
+
+    @property
+    def best(self) -> float:
+        """What the cheaper way costs."""
+        return min(self._cost("incremental"), self._cost("full"))
+
+    @property
+    def is_right(self) -> bool:
+        """Whether no other way costs less than the chosen one, beyond noise."""
+        noise = sum(_noise(self.seconds[way]) for way in ("incremental", "full"))
+        return self._cost(self.choice) - self.best <= noise
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether what the planner's runs took is near what the best way costs."""
+        taken = self._cost("chosen")
+        return taken <= max(REGRET * self.best, self.best + LEAST)
+
+    def _cost(self, workspace: str) -> float:
+        return median(self.seconds[workspace])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form of the summary."""
+        costs = {name: round(self._cost(name), 3) for name in POLICIES}
+        noise = {f"noise {way}": round(_noise(self.seconds[way]), 3) for way in [*POLICIES][1:]}
+        where = {"view": self.view, "nature": self.nature, "share": self.share}
+        told = {"choice": self.choice, "right": self.is_right, "cheap": self.is_cheap}
+        return {**where, **told, **costs, **noise}
+
+
+def _noise(seconds: Sequence[float]) -> float:
+    return median([abs(one - other) for one, other in pairwise(seconds)] or [0.0])
+
+
+class Hindsight:
+    """The three workspaces and what they follow.
+
+    Args:
+        spark: a session that does nothing else.
+        case: a landing zone, of which the folder may be there from before.
+    """
+
+    def __init__(self, spark: SparkSession, case: Showcase) -> None:
+        self._spark = spark
+        self._case = case
+        self._workspaces = {name: self._workspace(name) for name in POLICIES}
+
+    def _workspace(self, name: str) -> Workspace:
+        root = self._case.root / name
+        if not self._case.landing.exists():
+            self._case.generate()
+        if root.exists():
+            return Workspace.open(str(root))
+        workspace = Workspace.create(str(root))
+        for source, declaration in self._case.sources().items():
+            workspace.add_source(source, **declaration)
+        for view, text in self._case.queries().items():
+            workspace.add_view(self._spark, view, text, policy=POLICIES[name])
+        workspace.refresh(self._spark)
+        return workspace
+
+    def round(self, number: int, nature: str, share: float) -> dict[str, Any]:
+        """Let an arrival land, if it has not yet, and refresh all workspaces.
+
+        Args:
+            number: of the arrival, from 1 on.
+            nature: of it.
+            share: of the base that it changes.
+        """
+        landing, scale = self._case.landing, self._case.scale
+        stream = ChangeStream(landing, scale=scale, seed=SEED, nature=nature, share=share)
+        if stream.number < number:
+            stream.write_next()
+        order = [*POLICIES]
+        order = order[number % len(order) :] + order[: number % len(order)]
+        costs = {name: self._costs(self._workspaces[name]) for name in order}
+        return {"nature": nature, "share": share, "order": order, **costs}
+
+    def _costs(self, workspace: Workspace) -> Costs:
+        report = workspace.refresh(self._spark)
+        return {
+            name: {
+                "method": view.method,
+                "seconds": view.actual.get("cpu_seconds", 0.0),
+                "rows": view.actual.get("rows_read", 0),
+                **({"expected": view.predicted["cpu_seconds"]} if view.predicted else {}),
+            }
+            for name, view in report.views.items()
+        }
+
+    def different(self) -> Mapping[str, Sequence[str]]:
+        """The views of each workspace whose answers are not those of batch."""
+        return {
+            name: [v for v, told in workspace.verify(self._spark).views.items() if not told.equal]
+            for name, workspace in self._workspaces.items()
+        }
+
+
+def rounds(repetitions: int) -> Iterator[tuple[str, float]]:
+    """The arrivals in order: those by which the planner learns, then each cell's."""
+    cells = product(SHARES, NATURES)
+    measured = chain.from_iterable(repeat((n, s), repetitions) for s, n in cells)
+    return chain(CALIBRATING, measured)
+
+
+def cells(found: Sequence[Mapping[str, Any]]) -> list[Cell]:
+    """The cells of what was measured; those in which nothing was to be done are left out."""
+    grouped: dict[tuple[str, float], list[Mapping[str, Any]]] = {}
+    for one in found:
+        grouped.setdefault((one["nature"], one["share"]), []).append(one)
+    return [
+        Cell(
+            view,
+            nature,
+            share,
+            [one["chosen"][view]["method"] for one in many],
+            {name: [one[name][view]["seconds"] for one in many] for name in POLICIES},
+        )
+        for (nature, share), many in grouped.items()
+        for view in many[0]["chosen"]
+        if all(one["chosen"][view]["method"] != "unchanged" for one in many)
+    ]
+
+
+def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of a campaign, of rounds after those by which the planner learns."""
+    told = cells(found)
+    errors = sorted(_errors(found))
+    return {
+        "cells": len(told),
+        "right": round(sum(cell.is_right for cell in told) / max(len(told), 1), 4),
+        "near the best": round(sum(cell.is_cheap for cell in told) / max(len(told), 1), 4),
+        "not right": [cell.to_dict() for cell in told if not cell.is_right],
+        "not near": [cell.to_dict() for cell in told if cell.is_right and not cell.is_cheap],
+        "error of expected CPU": {
+            "median": round(errors[len(errors) // 2], 4) if errors else None,
+            "90th percentile": round(errors[len(errors) * 9 // 10], 4) if errors else None,
+        },
+    }
+
+
+def _errors(found: Sequence[Mapping[str, Any]]) -> Iterator[float]:
+    """By which factor less one the CPU of runs was not what was expected, where it is not next to nothing."""
+    for one in found:
+        for told in one["chosen"].values():
+            taken, expected = told["seconds"], told.get("expected")
+            if expected and taken > LEAST:
+                yield max(taken, expected) / min(taken, expected) - 1
+
+
+def written(found: Mapping[str, Any]) -> str:
+    """JSON with a line for each round."""
+    head = json.dumps({k: v for k, v in found.items() if k != "rounds"}, indent=1)
+    lines = ",\n".join(f"  {json.dumps(one)}" for one in found["rounds"])
+    return head.removesuffix("\n}") + f',\n "rounds": [\n{lines}\n ]\n}}\n'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the campaign, arrival by arrival."""
+    from slacktide.spark.session import local_session
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True, help="of the workspaces, kept")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--views", nargs="+", default=[*QUERIES])
+    asked = parser.parse_args(arguments)
+    case = Showcase(asked.folder, asked.scale, asked.views)
+    spark = local_session("hindsight", conf=case.spark_conf() | {"spark.driver.memory": "4g"})
+    versions = {"spark": spark.version, "python": platform.python_version()}
+    machine = {"cores": os.cpu_count(), "machine": platform.machine(), "seed": SEED}
+    is_old = asked.out.exists() and case.landing.exists()
+    done = json.loads(asked.out.read_text())["rounds"] if is_old else []
+    campaign = Hindsight(spark, case)
+    for number, (nature, share) in enumerate(rounds(asked.repetitions), start=1):
+        if number > len(done):
+            done.append(campaign.round(number, nature, share))
+            told = summary(done[len(CALIBRATING) :])
+            head = {**versions, **machine, "scale": asked.scale, "summary": told}
+            asked.out.write_text(written({**head, "rounds": done}))
+            sys.stdout.write(f"{number}: {nature}, {share:.2%} of the rows\n")
+    different = campaign.different()
+    sys.stdout.write(json.dumps(summary(done[len(CALIBRATING) :]), indent=1) + f"\n{different}\n")
+    return int(any(different.values()))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
