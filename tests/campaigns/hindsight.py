@@ -4,12 +4,13 @@
 
 Three workspaces follow the same arrivals: in one the planner chooses, in one each view is maintained by increments
 whatever that costs, in one each is computed from its sources. Ten arrivals, each share of the base in each nature
-once, let the planner see what its runs cost; then each share and nature comes `--repetitions` times, and which
-workspace goes first takes turns. What the output holds is not run again while the folder is there.
+once, let the planner see what its runs cost; then all of them come `--repetitions` times, each time in another
+order, and which workspace goes first takes turns. What the output holds is not run again while the folder is there.
 
-A *cell* is a view, a nature and a share. What a way costs in it is the median of its CPU seconds in tasks; its noise
-is the median difference between two runs of the same way after each other. A choice is wrong where what was chosen
-in most repetitions costs more than the other way, by more than the noise of both.
+A *cell* is a view, a nature and a share. What a way costs in it is the median of its CPU seconds in tasks, though the
+planner also reckons with jobs and planning; its noise is the median difference between one run of the way and the
+next. A choice is wrong where what was chosen in most repetitions costs more than the other way, by more than the
+noise of both; where the two ways differ by less than that, either is right, and the cell is called *even*.
 """
 
 from __future__ import annotations
@@ -18,31 +19,33 @@ import argparse
 import json
 import os
 import platform
+import random
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise, product, repeat
+from itertools import pairwise, product
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from slacktide.cli.showcase import Showcase
+from slacktide.engine.hindsight import LEAST, NOISE
 from slacktide.engine.workspace import Workspace
+from slacktide.errors import ExecutionError
 from slacktide.workloads.tpch import QUERIES
 from slacktide.workloads.tpch.stream import ChangeStream
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from slacktide.engine.reports import ViewReport
+
 SEED = 20261123
 NATURES = ("clustered", "scattered")
 SHARES = (0.0001, 0.001, 0.01, 0.1, 0.5)
 POLICIES = {"chosen": "auto", "incremental": "incremental", "full": "full"}
 CALIBRATING = tuple(product(NATURES, SHARES))
-REGRET, LEAST = 1.1, 0.1
-"""What a choice may cost over the best one: a factor, or seconds of CPU."""
-
 Costs = Mapping[str, Mapping[str, Any]]
 
 
@@ -54,20 +57,20 @@ class Cell:
         view: its name.
         nature: of the arrivals.
         share: of the base that they change.
-        methods: that the planner chose, in each repetition.
+        choices: ``incremental`` or ``full``, of each repetition.
         seconds: what the runs of each workspace took, in order.
     """
 
     view: str
     nature: str
     share: float
-    methods: Sequence[str]
+    choices: Sequence[str]
     seconds: Mapping[str, Sequence[float]]
 
     @property
     def choice(self) -> str:
         """What was chosen in most repetitions."""
-        return Counter(self.methods).most_common(1)[0][0]
+        return Counter(self.choices).most_common(1)[0][0]
 
     @property
     def best(self) -> float:
@@ -77,14 +80,22 @@ class Cell:
     @property
     def is_right(self) -> bool:
         """Whether no other way costs less than the chosen one, beyond noise."""
-        noise = sum(_noise(self.seconds[way]) for way in ("incremental", "full"))
-        return self._cost(self.choice) - self.best <= noise
+        return self._cost(self.choice) - self.best <= self._noise
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the two ways differ by no more than noise."""
+        return abs(self._cost("incremental") - self._cost("full")) <= self._noise
 
     @property
     def is_cheap(self) -> bool:
-        """Whether what the planner's runs took is near what the best way costs."""
+        """Whether what the planner's runs took is near what the best way costs: a factor, or seconds."""
         taken = self._cost("chosen")
-        return taken <= max(REGRET * self.best, self.best + LEAST)
+        return taken <= max(NOISE * self.best, self.best + LEAST)
+
+    @property
+    def _noise(self) -> float:
+        return sum(_noise(self.seconds[way]) for way in ("incremental", "full"))
 
     def _cost(self, workspace: str) -> float:
         return median(self.seconds[workspace])
@@ -92,17 +103,16 @@ class Cell:
     def to_dict(self) -> dict[str, Any]:
         """Give the form of the summary."""
         costs = {name: round(self._cost(name), 3) for name in POLICIES}
-        noise = {f"noise {way}": round(_noise(self.seconds[way]), 3) for way in [*POLICIES][1:]}
         where = {"view": self.view, "nature": self.nature, "share": self.share}
         told = {"choice": self.choice, "right": self.is_right, "cheap": self.is_cheap}
-        return {**where, **told, **costs, **noise}
+        return {**where, **told, **costs, "noise": round(self._noise, 3)}
 
 
 def _noise(seconds: Sequence[float]) -> float:
     return median([abs(one - other) for one, other in pairwise(seconds)] or [0.0])
 
 
-class Hindsight:
+class SideBySide:
     """The three workspaces and what they follow.
 
     Args:
@@ -148,15 +158,10 @@ class Hindsight:
 
     def _costs(self, workspace: Workspace) -> Costs:
         report = workspace.refresh(self._spark)
-        return {
-            name: {
-                "method": view.method,
-                "seconds": view.actual.get("cpu_seconds", 0.0),
-                "rows": view.actual.get("rows_read", 0),
-                **({"expected": view.predicted["cpu_seconds"]} if view.predicted else {}),
-            }
-            for name, view in report.views.items()
-        }
+        failed = [f"{name}: {view.error}" for name, view in report.views.items() if view.error]
+        if failed:
+            raise ExecutionError(failed[0], hint="a campaign of the views that work: --views")
+        return {name: _cost(view) for name, view in report.views.items()}
 
     def different(self) -> Mapping[str, Sequence[str]]:
         """The views of each workspace whose answers are not those of batch."""
@@ -166,29 +171,42 @@ class Hindsight:
         }
 
 
+def _cost(view: ViewReport) -> dict[str, Any]:
+    if view.method == "unchanged":
+        return {"choice": view.method}
+    way = view.predicted.get("way", view.method)
+    return {
+        "choice": "incremental" if way == "incremental" else "full",
+        "switched": view.switched,
+        "seconds": view.actual["cpu_seconds"],
+        "rows": view.actual["rows_read"],
+        **({"expected": view.predicted["cpu_seconds"]} if view.predicted else {}),
+    }
+
+
 def rounds(repetitions: int) -> Iterator[tuple[str, float]]:
-    """The arrivals in order: those by which the planner learns, then each cell's."""
-    cells = product(SHARES, NATURES)
-    measured = chain.from_iterable(repeat((n, s), repetitions) for s, n in cells)
-    return chain(CALIBRATING, measured)
+    """The arrivals in order: those by which the planner learns, then all of them in other orders."""
+    yield from CALIBRATING
+    draw = random.Random(SEED)  # noqa: S311
+    for _ in range(repetitions):
+        yield from draw.sample(CALIBRATING, len(CALIBRATING))
 
 
 def cells(found: Sequence[Mapping[str, Any]]) -> list[Cell]:
-    """The cells of what was measured; those in which nothing was to be done are left out."""
-    grouped: dict[tuple[str, float], list[Mapping[str, Any]]] = {}
+    """The cells of what was measured; a run with nothing to do, in any workspace, is left out with the others."""
+    grouped: dict[tuple[str, str, float], list[dict[str, Any]]] = {}
     for one in found:
-        grouped.setdefault((one["nature"], one["share"]), []).append(one)
+        for view in one["chosen"]:
+            told = {name: one[name][view] for name in POLICIES}
+            if all(run["choice"] != "unchanged" for run in told.values()):
+                grouped.setdefault((view, one["nature"], one["share"]), []).append(told)
     return [
         Cell(
-            view,
-            nature,
-            share,
-            [one["chosen"][view]["method"] for one in many],
-            {name: [one[name][view]["seconds"] for one in many] for name in POLICIES},
+            *where,
+            [told["chosen"]["choice"] for told in many],
+            {name: [told[name]["seconds"] for told in many] for name in POLICIES},
         )
-        for (nature, share), many in grouped.items()
-        for view in many[0]["chosen"]
-        if all(one["chosen"][view]["method"] != "unchanged" for one in many)
+        for where, many in grouped.items()
     ]
 
 
@@ -198,6 +216,7 @@ def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     errors = sorted(_errors(found))
     return {
         "cells": len(told),
+        "even": sum(cell.is_even for cell in told),
         "right": round(sum(cell.is_right for cell in told) / max(len(told), 1), 4),
         "near the best": round(sum(cell.is_cheap for cell in told) / max(len(told), 1), 4),
         "not right": [cell.to_dict() for cell in told if not cell.is_right],
@@ -213,8 +232,8 @@ def _errors(found: Sequence[Mapping[str, Any]]) -> Iterator[float]:
     """By which factor less one the CPU of runs was not what was expected, where it is not next to nothing."""
     for one in found:
         for told in one["chosen"].values():
-            taken, expected = told["seconds"], told.get("expected")
-            if expected and taken > LEAST:
+            taken, expected = told.get("seconds", 0.0), told.get("expected")
+            if expected and taken > LEAST and not told["switched"]:
                 yield max(taken, expected) / min(taken, expected) - 1
 
 
@@ -240,19 +259,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     spark = local_session("hindsight", conf=case.spark_conf() | {"spark.driver.memory": "4g"})
     versions = {"spark": spark.version, "python": platform.python_version()}
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "seed": SEED}
-    is_old = asked.out.exists() and case.landing.exists()
-    done = json.loads(asked.out.read_text())["rounds"] if is_old else []
-    campaign = Hindsight(spark, case)
+    done = _resumed(asked, case)
+    campaign = SideBySide(spark, case)
     for number, (nature, share) in enumerate(rounds(asked.repetitions), start=1):
         if number > len(done):
             done.append(campaign.round(number, nature, share))
             told = summary(done[len(CALIBRATING) :])
-            head = {**versions, **machine, "scale": asked.scale, "summary": told}
+            head = {**versions, **machine, **_setting(asked), "summary": told}
             asked.out.write_text(written({**head, "rounds": done}))
             sys.stdout.write(f"{number}: {nature}, {share:.2%} of the rows\n")
-    different = campaign.different()
-    sys.stdout.write(json.dumps(summary(done[len(CALIBRATING) :]), indent=1) + f"\n{different}\n")
-    return int(any(different.values()))
+    found = json.loads(asked.out.read_text()) | {"different": campaign.different()}
+    asked.out.write_text(written(found))
+    sys.stdout.write(json.dumps(found["summary"], indent=1) + f"\n{found['different']}\n")
+    return int(any(found["different"].values()))
+
+
+def _setting(asked: argparse.Namespace) -> dict[str, Any]:
+    return {"scale": asked.scale, "repetitions": asked.repetitions, "views": asked.views}
+
+
+def _resumed(asked: argparse.Namespace, case: Showcase) -> list[Any]:
+    """The rounds that were run already.
+
+    Raises:
+        SystemExit: output and folder are not of one campaign with this setting.
+    """
+    if asked.out.exists() != case.landing.exists():
+        raise SystemExit(
+            f"{asked.out} and {case.root} are not of one campaign: remove what is there"
+        )
+    if not asked.out.exists():
+        return []
+    found = json.loads(asked.out.read_text())
+    if any(found[key] != value for key, value in _setting(asked).items()):
+        raise SystemExit(f"{asked.out} is of another setting; remove it and {case.root}")
+    return list(found["rounds"])
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from slacktide.engine.sinks import Sinks
 from slacktide.engine.status import Status, history_of, make_status
 from slacktide.engine.verification import Verification, Verifier
 from slacktide.engine.what_if import Comparison, compare
-from slacktide.engine.workspace_definitions import Definitions
+from slacktide.engine.workspace_definitions import WorkspaceDefinitions
 from slacktide.errors import InvalidSettingError, UnknownObjectError
 from slacktide.optimizer.compaction import PRICES, Prices
 from slacktide.store.garbage import GRACE, Removed, collect
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from slacktide.spark.handles import DataFrame, SparkSession
 
 
-class Workspace(Definitions):
+class Workspace(WorkspaceDefinitions):
     """A workspace at an address: a path, ``s3://``, ``gs://`` or ``abfss://``.
 
     Args:

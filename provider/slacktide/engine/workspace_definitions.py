@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from slacktide.spark.handles import SparkSession
 
 
-class Definitions:
-    """The definitions of a workspace.
+class WorkspaceDefinitions:
+    """The part of `Workspace` that defines; its base, so that each has one subject, and never used alone.
 
     Args:
         catalogue: where they are kept.

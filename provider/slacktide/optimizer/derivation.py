@@ -86,7 +86,7 @@ class Derivation:
         return source in self._changed
 
     def is_small_bag(self, rel: r.Rel) -> bool:
-        """Whether what a relation has the rows of is remembered, with at most `FEW_ROWS` of them."""
+        """Whether a relation, or what it projects or selects from, is remembered with at most `FEW_ROWS` rows."""
         while isinstance(rel, r.Project | r.Filter):
             rel = rel.child
         return self._remembered.get(rel, False)

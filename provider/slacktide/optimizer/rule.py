@@ -103,10 +103,7 @@ class Context(Protocol):
         """The foreign keys that a join goes by, where such are known to hold."""
 
     def is_small_bag(self, rel: r.Rel) -> bool:
-        """Whether a relation is remembered, with at most `remembered_joins.FEW_ROWS` rows.
-
-        It is, too, where it is a projection or a selection of one that is.
-        """
+        """Whether a relation, or what it projects or selects from, is remembered with at most `FEW_ROWS` rows."""
 
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _OPTIONS = MappingProxyType(
     {
         "parquet.page.verify-checksum.enabled": "true",
-        # It reads the values of a column once for each bound of each range of keys, and hardly ever finds
-        # that a row group has none of them.
+        # A dictionary would be decoded once for each bound of each range of keys. Files lie sorted by key,
+        # so that their footers and the indexes of their pages tell already what can be skipped.
         "parquet.filter.dictionary.enabled": "false",
     }
 )

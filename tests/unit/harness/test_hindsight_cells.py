@@ -8,8 +8,8 @@ from typing import Any
 from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES, cells, rounds, summary
 
 
-def told(method: str, seconds: float, expected: float | None = None) -> dict[str, Any]:
-    found: dict[str, Any] = {"method": method, "seconds": seconds, "rows": 1}
+def told(choice: str, seconds: float, expected: float | None = None) -> dict[str, Any]:
+    found: dict[str, Any] = {"choice": choice, "switched": False, "seconds": seconds, "rows": 1}
     return found if expected is None else {**found, "expected": expected}
 
 
@@ -42,8 +42,17 @@ def test_a_tenth_of_a_second_is_near_the_best() -> None:
     assert (cell.is_right, cell.is_cheap) == (False, True)
 
 
-def test_where_nothing_changes_there_is_no_choice() -> None:
-    assert cells([one(told("unchanged", 0.0), 0.0, 0.0)]) == []
+def test_what_differs_less_than_its_noise_is_even() -> None:
+    found = [one(told("full", 1.1), 1.0, full) for full in (1.1, 1.4, 1.1)]
+    assert [cell.is_even for cell in cells(found)] == [True]
+
+
+def test_where_one_workspace_has_nothing_to_do_nothing_is_compared() -> None:
+    """A campaign that was killed goes on in the middle of a round."""
+    done = one(told("incremental", 1.0), 1.0, 3.0)
+    assert cells([{**done, "chosen": {"v": {"choice": "unchanged"}}}]) == []
+    (cell,) = cells([done, {**done, "full": {"v": {"choice": "unchanged"}}}])
+    assert cell.seconds == {"chosen": [1.0], "incremental": [1.0], "full": [3.0]}
 
 
 def test_errors_are_factors_of_what_is_not_next_to_nothing() -> None:

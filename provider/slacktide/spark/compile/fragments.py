@@ -8,6 +8,7 @@ from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Assignment
 from slacktide.algebra.sql import column_name, scalar_sql
 from slacktide.program import operator as o
+from slacktide.spark.bags import NEGATIVE
 from slacktide.spark.columns import name, restored
 
 
@@ -37,3 +38,17 @@ def positions(columns: Columns) -> list[str]:
 def of_table(alias: str) -> Callable[[int], str]:
     """How columns are named that several tables of a query have."""
     return lambda column: f"{alias}.{column_name(column)}"
+
+
+def guarded(count: str, value: str) -> str:
+    """A value of a group, or an error where the group has a negative number of rows.
+
+    The guard depends on where it runs: Spark does not infer it, then, for rows that are joined with the
+    count, where a negative number is no error.
+
+    Args:
+        count: the number of rows of the group.
+        value: what the group has otherwise.
+    """
+    error = f"raise_error('{NEGATIVE} a group has fewer rows than were deleted from it')"
+    return f"CASE WHEN {count} < 0 AND spark_partition_id() >= 0 THEN {error} ELSE {value} END"

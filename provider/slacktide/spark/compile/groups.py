@@ -9,17 +9,17 @@ from slacktide.program.multiplicity import is_unit
 from slacktide.program.operator import Operator
 from slacktide.spark.bags import consolidate_sql, units_sql
 from slacktide.spark.columns import name
+from slacktide.spark.compile.aggregate_delta import aggregate_delta_of, aggregate_delta_sql
 from slacktide.spark.compile.compiler import Compiler
-from slacktide.spark.compile.fragments import assigned, names, select_sql
-from slacktide.spark.compile.renewing import BELOW, renewal_of, renewal_sql
+from slacktide.spark.compile.fragments import assigned, guarded, names, select_sql
 from slacktide.spark.partials import partial_sql, total_sql
 
 
 def consolidate(compiler: Compiler, operator: o.Consolidate) -> str:
     """Equal rows once."""
-    renewal = renewal_of(operator)
-    if renewal is not None:
-        return renewal_sql(compiler, renewal)
+    found = aggregate_delta_of(operator)
+    if found is not None:
+        return aggregate_delta_sql(compiler, found)
     types = [(name(column), column.type) for column in operator.columns]
     return consolidate_sql(compiler.names[operator.child], types)
 
@@ -77,10 +77,7 @@ def finish(compiler: Compiler, operator: o.Finish) -> str:
     """The aggregates of the groups that have rows."""
     outputs = [*assigned(operator.outputs), "1L AS __m"]
     count = f"c{operator.count}"
-    alive = "true" if operator.is_global else f"{count} > 0"
-    # A guard that depends on where it runs is not one that Spark may infer for what the count is
-    # joined with, where a negative number is no error.
-    where = f"CASE WHEN {count} < 0 AND spark_partition_id() >= 0 THEN {BELOW} ELSE {alive} END"
+    where = guarded(count, "true" if operator.is_global else f"{count} > 0")
     return f"SELECT {', '.join(outputs)} FROM {compiler.names[operator.child]} WHERE {where}"
 
 

@@ -1,30 +1,29 @@
-"""The change of groups, read once: what they were and what they have become, side by side.
+"""The delta of an aggregate in one pass: what groups were and what they have become, side by side.
 
-`Final(S + Δ) − Final(S)` names the old state twice, and Spark would read, merge and shuffle it twice, and
-bring the two results together once more. Where each group is told by its keys, one pass over `S + Δ` adds
-up both sums, and only groups that differ give rows.
+`Final(S + Δ) − Final(S)` (`optimizer/rules/aggregate.py`) names the old state twice, and Spark would read,
+merge and shuffle it twice, and bring the two results together once more. Where each group is told by its
+keys, one pass over `S + Δ` adds up both sums, and only groups that differ give rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from slacktide.algebra.scalar import Assignment, Column, Reference
+from slacktide.algebra.relation import Columns
+from slacktide.algebra.scalar import Assignment, Reference
 from slacktide.algebra.sql import scalar_sql
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.spark.bags import image_sql
 from slacktide.spark.columns import name
 from slacktide.spark.compile.compiler import Compiler
-from slacktide.spark.compile.fragments import names
+from slacktide.spark.compile.fragments import guarded, names
 from slacktide.spark.partials import total_sql
-
-BELOW = "raise_error('SLACKTIDE_NEGATIVE a group has fewer rows than were deleted from it')"
 
 
 @dataclass(frozen=True, slots=True)
-class Renewal:
-    """Groups before and after a change.
+class AggregateDelta:
+    """The groups of an aggregate before and after a change.
 
     Attributes:
         old: their partial aggregates before.
@@ -35,36 +34,34 @@ class Renewal:
 
     old: Operator
     change: Operator
-    keys: tuple[Column, ...]
+    keys: Columns
     finish: o.Finish
 
 
-def renewal_of(operator: o.Consolidate) -> Renewal | None:
-    """What a change is of, where it is one of groups whose keys tell them apart to the bit."""
+def aggregate_delta_of(operator: o.Consolidate) -> AggregateDelta | None:
+    """What is consolidated, where it is the delta of an aggregate whose keys tell groups to the bit."""
     match operator.child:
-        case o.Add(
-            (
-                o.Finish(o.Combine(o.Add((old, change)) as new, keys)) as finish,
-                o.Negate(o.Finish(o.Combine(before)) as former),
-            )
-        ):
-            is_one = (
-                before == old
-                and former.outputs == finish.outputs
+        case o.Add((o.Finish(o.Combine(o.Add((old, change)) as new, keys)) as finish, former)):
+            is_delta = (
+                former == o.Negate(replace(finish, child=o.Combine(old, keys)))
                 and new.fields == old.columns == change.columns
-                and not finish.is_global
+                and operator.columns == finish.columns
             )
-            return Renewal(old, change, keys, finish) if is_one and _is_told(finish, keys) else None
+            if is_delta and not finish.is_global and _are_shown_exactly(keys, finish):
+                return AggregateDelta(old, change, keys, finish)
+        case _:
+            pass
     return None
 
 
-def _is_told(finish: o.Finish, keys: tuple[Column, ...]) -> bool:
+def _are_shown_exactly(keys: Columns, finish: o.Finish) -> bool:
+    """Whether rows of different groups differ, and those of one group have the same keys to the bit."""
     shown = {item.value.column for item in finish.outputs if isinstance(item.value, Reference)}
-    exact = all(image_sql(name(key), key.type) == name(key) for key in keys)
-    return exact and shown.issuperset(key.id for key in keys)
+    is_exact = all(image_sql(name(key), key.type) == name(key) for key in keys)
+    return bool(keys) and is_exact and shown.issuperset(key.id for key in keys)
 
 
-def renewal_sql(compiler: Compiler, found: Renewal) -> str:
+def aggregate_delta_sql(compiler: Compiler, found: AggregateDelta) -> str:
     """The rows that groups have become, and with opposite multiplicity those that they were."""
     keyed = {key.id for key in found.keys}
     sums = [column for column in found.old.columns if column.id not in keyed]
@@ -104,7 +101,11 @@ def _is_key(item: Assignment, keyed: set[int]) -> bool:
 
 
 def _finished(count: int, results: list[Assignment], was: dict[int, str]) -> str:
-    """The results of a group as one value, NULL where it has no rows."""
+    """The results of a group as one value, NULL where it has no rows.
+
+    They are sums, counts and quotients of them (`optimizer/additive.py`): no zero with a sign, no text
+    and no map is among them, so that `<=>` tells them apart.
+    """
 
     def named(column: int) -> str:
         return was.get(column, f"c{column}")
@@ -112,6 +113,4 @@ def _finished(count: int, results: list[Assignment], was: dict[int, str]) -> str
     values = [f"{scalar_sql(item.value, named)} AS {name(item.column)}" for item in results]
     alive = f"struct({', '.join(values) or '1'})"
     number = named(count)
-    # A guard that depends on where it runs is not one that Spark may move to rows that are no groups.
-    is_below = f"{number} < 0 AND spark_partition_id() >= 0"
-    return f"CASE WHEN {is_below} THEN {BELOW} WHEN {number} > 0 THEN {alive} END"
+    return guarded(number, f"CASE WHEN {number} > 0 THEN {alive} END")
