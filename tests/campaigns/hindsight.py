@@ -10,7 +10,9 @@ order, and which workspace goes first takes turns. What the output holds is not 
 A *cell* is a view, a nature and a share. What a way costs in it is the median of its CPU seconds in tasks, though the
 planner also reckons with jobs and planning; its noise is the median difference between one run of the way and the
 next. A choice is wrong where what was chosen in most repetitions costs more than the other way, by more than the
-noise of both; where the two ways differ by less than that, either is right, and the cell is called *even*.
+noise of both; where the two ways differ by less than that, either is right, and the cell is called *even*. Runs
+before which the author's text had left the states behind had no states to go on from, other than those beside
+which they stand: they count as *after the text* and say nothing of their cell.
 """
 
 from __future__ import annotations
@@ -46,6 +48,9 @@ NATURES = ("clustered", "scattered")
 SHARES = (0.0001, 0.001, 0.01, 0.1, 0.5)
 POLICIES = {"chosen": "auto", "incremental": "incremental", "full": "full"}
 CALIBRATING = tuple(product(NATURES, SHARES))
+AFTER_TEXT = frozenset({"STATES_LEFT", "STATE_MISSING"})
+"""Why a run had no increments to choose."""
+
 Costs = Mapping[str, Mapping[str, Any]]
 
 
@@ -57,7 +62,7 @@ class Cell:
         view: its name.
         nature: of the arrivals.
         share: of the base that they change.
-        choices: ``incremental`` or ``full``, of each repetition.
+        choices: ``incremental`` or ``full``, of each repetition; none after the text left states behind.
         seconds: what the runs of each workspace took, in order.
     """
 
@@ -152,7 +157,8 @@ class SideBySide:
         if stream.number < number:
             stream.write_next()
         order = [*POLICIES]
-        order = order[number % len(order) :] + order[: number % len(order)]
+        first = (number - 1) // len(CALIBRATING) % len(order)  # each as often in each cell
+        order = order[first:] + order[:first]
         costs = {name: self._costs(self._workspaces[name]) for name in order}
         return {"nature": nature, "share": share, "order": order, **costs}
 
@@ -177,6 +183,8 @@ def _cost(view: ViewReport) -> dict[str, Any]:
     way = view.predicted.get("way", view.method)
     return {
         "choice": "incremental" if way == "incremental" else "full",
+        "way": way,
+        "reasons": [reason.split("(")[0] for reason in view.reasons],
         "switched": view.switched,
         "seconds": view.actual["cpu_seconds"],
         "rows": view.actual["rows_read"],
@@ -193,29 +201,36 @@ def rounds(repetitions: int) -> Iterator[tuple[str, float]]:
 
 
 def cells(found: Sequence[Mapping[str, Any]]) -> list[Cell]:
-    """The cells of what was measured; a run with nothing to do, in any workspace, is left out with the others."""
+    """The cells of what was measured; a run with nothing to do, or by another way, is left out with those beside it."""
     grouped: dict[tuple[str, str, float], list[dict[str, Any]]] = {}
     for one in found:
         for view in one["chosen"]:
             told = {name: one[name][view] for name in POLICIES}
-            if all(run["choice"] != "unchanged" for run in told.values()):
+            ways = told["incremental"]["choice"], told["full"]["choice"]
+            if ways == ("incremental", "full") and told["chosen"]["choice"] != "unchanged":
                 grouped.setdefault((view, one["nature"], one["share"]), []).append(told)
     return [
         Cell(
             *where,
-            [told["chosen"]["choice"] for told in many],
+            [told["chosen"]["choice"] for told in many if not _is_after_text(told["chosen"])],
             {name: [told[name]["seconds"] for told in many] for name in POLICIES},
         )
         for where, many in grouped.items()
     ]
 
 
+def _is_after_text(told: Mapping[str, Any]) -> bool:
+    return not AFTER_TEXT.isdisjoint(told["reasons"])
+
+
 def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The figures of a campaign, of rounds after those by which the planner learns."""
-    told = cells(found)
+    seen = cells(found)
+    told = [cell for cell in seen if cell.choices]
     errors = sorted(_errors(found))
     return {
         "cells": len(told),
+        "after the text": len(seen) - len(told),
         "even": sum(cell.is_even for cell in told),
         "right": round(sum(cell.is_right for cell in told) / max(len(told), 1), 4),
         "near the best": round(sum(cell.is_cheap for cell in told) / max(len(told), 1), 4),
@@ -252,7 +267,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, required=True, help="of the workspaces, kept")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--repetitions", type=int, default=6)
     parser.add_argument("--views", nargs="+", default=[*QUERIES])
     asked = parser.parse_args(arguments)
     case = Showcase(asked.folder, asked.scale, asked.views)

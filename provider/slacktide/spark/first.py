@@ -39,7 +39,7 @@ def first_sql(rows: str, columns: Typed, order: Sequence[SortKey], count: int) -
         " WHEN __place = 1 THEN array(false, true) ELSE array(false) END"
     )
     listed = ", ".join([*names[:-1], f"__fence AS {fence}", "1L AS __m"])
-    told = f"SELECT {listed} FROM ({placed}) LATERAL VIEW explode({marks}) AS __fence"
+    told = f"SELECT {listed} FROM ({placed}) LATERAL VIEW explode({marks}) __fences AS __fence"
     return consolidate_sql(f"({told})", columns)
 
 

@@ -6,6 +6,7 @@ scale 10 times a BIGINT has scale 6.
 
 from __future__ import annotations
 
+from slacktide.algebra.scalar import Column
 from slacktide.algebra.sql import column_name, scalar_sql
 from slacktide.algebra.types import DataType, decimal_of
 from slacktide.program.operator import MULTIPLICITY, Partial
@@ -30,13 +31,29 @@ def partial_sql(partial: Partial) -> str:
     return f"{total_sql(weight, condition, column.type)} AS {column_name(column.id)}"
 
 
-def total_sql(value: str, condition: str, data_type: DataType) -> str:
+def merged_sql(column: Column, condition: str = "") -> str:
+    """The sum of partial aggregates, of which none is NULL, so that all have one number of rows.
+
+    Args:
+        column: that has them.
+        condition: a FILTER clause, or an empty text.
+    """
+    return total_sql(column_name(column.id), condition, column.type, counted="*")
+
+
+def total_sql(value: str, condition: str, data_type: DataType, counted: str = "") -> str:
     """A sum, zero over nothing; where Spark's own would be NULL by overflow it is an error.
 
     The error has the view computed by its author's text, which knows what overflow gives.
+
+    Args:
+        value: what is added up.
+        condition: a FILTER clause, or an empty text.
+        data_type: of the sum.
+        counted: what COUNT takes in place of the value.
     """
     error = "raise_error('SLACKTIDE_OVERFLOW a sum does not fit its type')"
-    total, count = f"SUM({value}){condition}", f"COUNT({value}){condition}"
+    total, count = f"SUM({value}){condition}", f"COUNT({counted or value}){condition}"
     checked = f"CASE WHEN {total} IS NULL AND {count} > 0 THEN {error} ELSE {total} END"
     return f"CAST(COALESCE({checked}, 0) AS {data_type})"
 

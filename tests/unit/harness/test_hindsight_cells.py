@@ -9,7 +9,7 @@ from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES, cells, round
 
 
 def told(choice: str, seconds: float, expected: float | None = None) -> dict[str, Any]:
-    found: dict[str, Any] = {"choice": choice, "switched": False, "seconds": seconds, "rows": 1}
+    found: dict[str, Any] = {"choice": choice, "switched": False, "seconds": seconds, "reasons": []}
     return found if expected is None else {**found, "expected": expected}
 
 
@@ -53,6 +53,17 @@ def test_where_one_workspace_has_nothing_to_do_nothing_is_compared() -> None:
     assert cells([{**done, "chosen": {"v": {"choice": "unchanged"}}}]) == []
     (cell,) = cells([done, {**done, "full": {"v": {"choice": "unchanged"}}}])
     assert cell.seconds == {"chosen": [1.0], "incremental": [1.0], "full": [3.0]}
+
+
+def test_another_way_than_was_asked_for_says_nothing() -> None:
+    rebuilt = {**one(told("full", 3.0), 1.0, 3.0), "incremental": {"v": told("full", 3.0)}}
+    assert cells([rebuilt]) == []
+
+
+def test_a_run_after_the_text_is_no_choice() -> None:
+    after = told("full", 3.0) | {"reasons": ["STATES_LEFT"]}
+    figures = summary([one(after, 1.0, 3.0)])
+    assert (figures["cells"], figures["after the text"]) == (0, 1)
 
 
 def test_errors_are_factors_of_what_is_not_next_to_nothing() -> None:

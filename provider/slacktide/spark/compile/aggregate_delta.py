@@ -18,7 +18,7 @@ from slacktide.spark.bags import image_sql
 from slacktide.spark.columns import name
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import guarded, names
-from slacktide.spark.partials import total_sql
+from slacktide.spark.partials import merged_sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def aggregate_delta_sql(compiler: Compiler, found: AggregateDelta) -> str:
     results = [i for i in found.finish.outputs if not _is_key(i, keyed)]
     keys, was = ", ".join(names(found.keys)), {column.id: f"{name(column)}_was" for column in sums}
     totals = [
-        f"{total_sql(name(column), condition, column.type)} AS {named}"
+        f"{merged_sql(column, condition)} AS {named}"
         for column in sums
         for condition, named in (
             ("", name(column)),
@@ -89,7 +89,7 @@ def aggregate_delta_sql(compiler: Compiler, found: AggregateDelta) -> str:
         else f"__row.{name(item.column)}"
         for item in found.finish.outputs
     )
-    signed = "LATERAL VIEW stack(2, 1L, __now, -1L, __was) AS __m, __row"
+    signed = "LATERAL VIEW stack(2, 1L, __now, -1L, __was) __signed AS __m, __row"
     return (
         f"SELECT {shown}, __m FROM (SELECT * FROM ({both}) WHERE NOT (__now <=> __was)) {signed}"
         " WHERE __row IS NOT NULL"

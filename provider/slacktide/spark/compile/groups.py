@@ -12,7 +12,7 @@ from slacktide.spark.columns import name
 from slacktide.spark.compile.aggregate_delta import aggregate_delta_of, aggregate_delta_sql
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import assigned, guarded, names, select_sql
-from slacktide.spark.partials import partial_sql, total_sql
+from slacktide.spark.partials import merged_sql, partial_sql
 
 
 def consolidate(compiler: Compiler, operator: o.Consolidate) -> str:
@@ -51,7 +51,7 @@ def combine(compiler: Compiler, operator: o.Combine) -> str:
     keys = names(operator.keys)
     kept = {column.id for column in operator.keys}
     sums = [
-        f"{total_sql(name(column), '', column.type)} AS {name(column)}"
+        f"{merged_sql(column)} AS {name(column)}"
         for column in operator.columns
         if column.id not in kept
     ]
