@@ -137,9 +137,17 @@ class Question:
     start: Versions
     states: Mapping[str, Versions]
 
-    def maintained(self, chains: Collection[str], begun: str = "") -> Maintenance:
-        """The program that goes by the joins of some chains, and starts to remember another one."""
-        few = [chain for chain in chains if self._has_few(chain)]
+    def maintained(
+        self, chains: Collection[str], begun: str = "", *, assumed_few: str = ""
+    ) -> Maintenance:
+        """The program that goes by the joins of some chains, and starts to remember another one.
+
+        Args:
+            chains: of the joins.
+            begun: the one that it starts to remember.
+            assumed_few: one that is not stored, taken to have few rows.
+        """
+        few = [chain for chain in chains if chain == assumed_few or self._has_few(chain)]
         return maintain(
             self.view,
             self.analysis,
@@ -181,7 +189,7 @@ class Question:
             if not is_read or chain in needed or self._is_large(rel):
                 continue
             chains = tuple(sorted((*now.chains, chain)))
-            after = self.maintained(chains)
+            after = self._after(chains, chain)
             if chain not in self.states:
                 first = self.maintained(now.chains, chain)
             elif self._is_there(chain):
@@ -194,6 +202,18 @@ class Question:
                 switch = Switch(rel, starts=True, saving=saving, cost=cost)
                 found.append(Remembering(first, chains, switch))
         return max(found, key=_saved, default=None)
+
+    def _after(self, chains: Collection[str], started: str) -> Maintenance:
+        """The program of the runs after a start.
+
+        A join that was forgotten is not stored, so nobody can say whether it has few rows. The program that
+        ran when it was remembered can: what that one took is the evidence.
+        """
+        if started not in self.statistics.stored:
+            few = self.maintained(chains, assumed_few=started)
+            if self.evidence.newest(program_key(few.program)) is not None:
+                return few
+        return self.maintained(chains)
 
     def stopped(self, now: Remembering) -> Remembering | None:
         """Without the join of which runs took most more than those without; None where none did."""
