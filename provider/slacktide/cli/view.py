@@ -214,6 +214,11 @@ def show_views(found: dict[str, dict[str, Any]]) -> None:
     ]
     show_table(("view", "is", "kept", "run", "behind", "why"), rows, firm={"is", "kept"})
     for name, entry in sorted(found.items()):
+        if entry["period"] is not None:
+            done, of = entry["period"]["refreshes"], entry["period"]["of"]
+            say(
+                f"view {name} is answered at every refresh number {of}: {done} since the last answer"
+            )
         if entry["sink"] is not None:
             say(f"view {name} is published to {entry['sink']['path']}: {_sink(entry['sink'])}")
 

@@ -21,6 +21,7 @@ SENTENCES: Final = MappingProxyType(
         "FIRST_RUN": "there is no answer yet to go on from",
         "NO_CHANGE": "no source of the view has changed",
         "NON_DETERMINISTIC_EXPRESSION": "{detail} gives another value each time it is asked",
+        "NOT_DUE": "readers get the next answer at the last refresh of the period (this was {detail})",
         "OPERATOR_NOT_INCREMENTAL": "{detail} is computed anew from the sources",
         "POLICY": "the view's policy is {detail}",
         "REBUILD_DIFFERS": "the plan as read does not give the types of the query ({detail})",

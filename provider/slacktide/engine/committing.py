@@ -9,10 +9,11 @@ from slacktide.engine.compacting import Compacted, compacted_requirements, compa
 from slacktide.engine.forgetting import forget_states
 from slacktide.engine.plan import Plan
 from slacktide.engine.work import Work
+from slacktide.optimizer.plan import ViewPlan
 from slacktide.spark.task import Outcome
 from slacktide.store import requirement as q
 from slacktide.store import update as u
-from slacktide.store.record import Chain, Segment
+from slacktide.store.record import Chain, Period, Segment
 from slacktide.store.world import World
 
 
@@ -40,7 +41,7 @@ def requirements(
         if work.record is None:
             needed.append(q.NameFree("view", work.name))
             needed += [] if work.draft is None else work.draft.ground
-        elif work.outcome is not None:
+        elif work.outcome is not None or _is_idle(work):
             needed.append(q.ViewIs(work.name, work.record.token))
     written = {c for w in works if w.outcome is not None for c in w.outcome.chains}
     written |= {f"sources/{name}" for name in mirrors}
@@ -65,6 +66,8 @@ def updates(
     for outcome in mirrors.values():
         chains.update(outcome.chains)
     for work in works:
+        if work.outcome is not None or _is_idle(work):
+            written += _period_update(work.plan)
         if work.outcome is None:
             continue
         if work.draft is not None:
@@ -75,8 +78,9 @@ def updates(
             if is_base or chain not in chains
         )
         written.extend(_answer_updates(world, work, work.outcome, run))
-        advanced = u.AdvanceView(work.name, dict(work.plan.end), run, work.plan.remembers)
-        written.append(advanced)
+        if work.plan.turn is None or work.plan.turn.is_due:
+            advanced = u.AdvanceView(work.name, dict(work.plan.end), run, work.plan.remembers)
+            written.append(advanced)
     return [
         *written,
         *_forgotten(world, works),
@@ -87,11 +91,31 @@ def updates(
 def _forgotten(world: World, works: Sequence[Work]) -> list[u.DropChain]:
     """What no view needs or remembers once a run is done."""
     stated = {
-        work.name: (*known.states, *work.plan.remembers)
+        work.name: (*known.states, *work.plan.remembers, *_stored_of_period(work.plan))
         for work in works
-        if work.outcome is not None and (known := work.record or work.draft) is not None
+        if (work.outcome is not None or _is_idle(work))
+        and (known := work.record or work.draft) is not None
     }
     return forget_states(world, stated)
+
+
+def _is_idle(work: Work) -> bool:
+    """Whether a refresh did nothing for a view but count: its answer is due later."""
+    return work.plan.turn is not None and work.plan.program is None and work.error is None
+
+
+def _stored_of_period(plan: ViewPlan) -> tuple[str, ...]:
+    """What is kept for the due refresh; it goes with the answer."""
+    return () if plan.turn is None or plan.turn.is_due else tuple(plan.turn.chains)
+
+
+def _period_update(plan: ViewPlan) -> list[u.Update]:
+    """Count a refresh of a period; the due one ends it, with an answer or without a change."""
+    turn = plan.turn
+    if turn is None or (turn.is_due and plan.program is not None):
+        return []
+    period = Period(turn.number, turn.reached, tuple(turn.chains))
+    return [u.AdvancePeriod(plan.view, None if turn.is_due else period)]
 
 
 def _answer_updates(world: World, work: Work, outcome: Outcome, run: int) -> list[u.Update]:

@@ -19,7 +19,8 @@ from slacktide.errors import (
     StorageError,
     UnknownObjectError,
 )
-from slacktide.optimizer.fallback import plan_text, plan_without_start
+from slacktide.optimizer.fallback import plan_idle, plan_text, plan_without_start
+from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import state_sources
 from slacktide.spark.task import Task
 from slacktide.store.world import World
@@ -104,11 +105,16 @@ def _task(world: World, work: Work) -> Task:
         work.plan.program,
         work.plan.start,
         work.plan.end,
-        state_sources(work.view, work.plan.remembers),
+        {**state_sources(work.view, work.plan.remembers), **_of_period(work.plan)},
         work.query,
         former_answer(world, work.name, work.view),
         limits=work.plan.guard,
     )
+
+
+def _of_period(plan: ViewPlan) -> dict[str, tuple[str, ...]]:
+    """What a refresh stores before the answer is due, and the sources that each chain is made of."""
+    return {} if plan.turn is None else {c: s for c, s in plan.turn.chains.items() if s}
 
 
 def _compute_otherwise(
@@ -119,8 +125,12 @@ def _compute_otherwise(
     What the run starts to remember may hold rows that nobody asks for, and a change holds rows that came and
     went, over which a query may stumble where batch does not.
     """
-    work.error = failure
     planned = work.plan
+    idle = plan_idle(planned)
+    if idle is not None:
+        work.plan = idle  # what fails before the answer is due may be gone by then
+        return
+    work.error = failure
     why = Reason("CHANGE_FAILS", failure.code)
     ways = (plan_without_start(planned), plan_text(work.view, planned, why))
     for instead in ways:

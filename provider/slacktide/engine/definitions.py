@@ -13,6 +13,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.names import check_name
 from slacktide.common.quantities import parse_bytes
 from slacktide.engine.expansion import all_texts
+from slacktide.engine.goal_setting import check_goal, weights_of
 from slacktide.engine.sink_setting import check_sink
 from slacktide.errors import (
     InvalidSettingError,
@@ -188,7 +189,8 @@ def _ground(world: World, view: ReadView) -> tuple[q.Requirement, ...]:
 
 def notice_of(name: str, settings: Mapping[str, Any]) -> str | None:
     """Say which settings of a view are kept with it and do not steer anything."""
-    kept = [key for key in KEPT if settings.get(key) not in (None, KEPT[key])]
+    acted = {"goal"} if weights_of(settings) else set()
+    kept = [key for key in KEPT.keys() - acted if settings.get(key) not in (None, KEPT[key])]
     if not kept:
         return None
     return (
@@ -248,6 +250,7 @@ def check_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidSettingError(
             f"view {name} has paused = {settings['paused']!r}", hint="it is true or false"
         )
+    check_goal(name, settings.get("goal"))
     if settings.get("state_budget") is not None:
         parse_bytes(settings["state_budget"], setting="state_budget")
     checked = dict(settings)

@@ -79,7 +79,7 @@ class Plan:
     def is_empty(self) -> bool:
         """Whether there is nothing to compute and nothing to create."""
         return not (self.register or self.alter) and all(
-            view.method == "unchanged" for view in self.views
+            view.method == "unchanged" and view.turn is None for view in self.views
         )
 
     @property

@@ -11,11 +11,13 @@ from slacktide.engine.compacting import compactions_due
 from slacktide.engine.foreign_keys import due, foreign_key_of, foreign_keys_at, upkeep_in
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.plan import Alteration, Plan, Registration
+from slacktide.engine.progressing import progress_of
 from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.api import Situation, plan_view
 from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
 from slacktide.optimizer.mirror import is_due
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.progress import plan_turn
 from slacktide.optimizer.upkeep import Upkeep, kept_versions
 from slacktide.program.operator import Save
 from slacktide.store.naming import segments
@@ -205,7 +207,10 @@ def _plan_one(
     end = {source: max(ends[source], start.get(source, 0)) for source in view.sources}
     policy = record.settings.get("policy", "auto")
     situation = situation_of(known, record, view, start, end, policy, rebuilds)
-    return plan_view(record.name, view, situation)
+    progress = progress_of(known, record, view, end)
+    if progress is None:
+        return plan_view(record.name, view, situation)
+    return plan_turn(record.name, view, situation, progress)
 
 
 def mirror_versions(world: World) -> dict[str, int]:

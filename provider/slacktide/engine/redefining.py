@@ -186,7 +186,7 @@ def _redefinition(
     updates: list[u.Update] = [
         draft.restatement() if draft.name in same else draft.replacement() for draft in drafts
     ]
-    kept = {one.name: world.views[one.name].remembers if one.name in same else () for one in drafts}
+    kept = {one.name: world.views[one.name].kept if one.name in same else () for one in drafts}
     updates += forget_states(world, {one.name: (*one.states, *kept[one.name]) for one in drafts})
     readers = world.readers(name)
     requirements: list[q.Requirement] = [q.ReadersAre(name, readers)]

@@ -236,7 +236,7 @@ class Refresh:
         refused: Mapping[str, SlacktideError],
         compacted: Sequence[Compacted] = (),
     ) -> Report:
-        unchanged = {view.view: unchanged_report(view) for view in plan.views}
+        unchanged = {view.view: unchanged_report(world, view) for view in plan.views}
         worked = {
             work.name: view_report(world, work) for work in works if work.plan.program is not None
         }

@@ -13,11 +13,10 @@ from slacktide.store.record import Segment
 from slacktide.store.world import World
 
 
-def unchanged_report(plan: ViewPlan) -> ViewReport:
+def unchanged_report(world: World, plan: ViewPlan) -> ViewReport:
     """The report of a view for which there was nothing to do."""
-    return ViewReport(
-        "unchanged", tuple(str(reason) for reason in plan.reasons), versions=dict(plan.end)
-    )
+    reasons = tuple(str(reason) for reason in plan.reasons)
+    return ViewReport("unchanged", reasons, versions=_answered(world, plan))
 
 
 def view_report(world: World, work: Work) -> ViewReport:
@@ -40,9 +39,16 @@ def view_report(world: World, work: Work) -> ViewReport:
         actual=work.outcome.cost.to_dict(),
         state_bytes=state_bytes,
         switched=work.switched,
-        versions=dict(work.plan.end),
+        versions=_answered(world, work.plan),
         rows=rows,
     )
+
+
+def _answered(world: World, plan: ViewPlan) -> dict[str, int]:
+    """What the answer is made of once a run is done; one that is due later stays as it was."""
+    if plan.turn is None or plan.turn.is_due:
+        return dict(plan.end)
+    return dict(world.views[plan.view].versions or {})
 
 
 def _bytes_after(world: World, chain: str, written: tuple[Segment, bool] | None) -> int:

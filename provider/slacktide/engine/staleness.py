@@ -62,7 +62,15 @@ def _moved_state(world: World, view: ViewPlan) -> str:
     """Name a state that is not as the program expects it; another view of a run may share it."""
     if view.program is None:
         return ""
+    if view.turn is not None and view.turn.expects:
+        return _moved_chain(world, view.turn.expects)
     return missing_state(view.program, view.start, state_versions(world))
+
+
+def _moved_chain(world: World, expects: Mapping[str, Mapping[str, int]]) -> str:
+    """Name a chain that is not at the versions at which a program counts on it."""
+    there = state_versions(world)
+    return next((chain for chain, at in expects.items() if there.get(chain) != at), "")
 
 
 def _lost_mirror(world: World, view: ViewPlan, mirrors: Mapping[str, int]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from slacktide.algebra.view import ReadView
 from slacktide.engine.definitions import known
 from slacktide.engine.foreign_keys import declared
+from slacktide.engine.goal_setting import weights_of
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.reports import History, Report, ViewReport
 from slacktide.engine.sources import wide_ddl
@@ -34,6 +35,7 @@ class Status:
             declares whether it holds, and as of which versions.
         views: by name: the sources that it reads, versions, run, when the answer was made, arrivals that it lacks, method and
             reasons of the last run, what that run read and what full would have read, state bytes,
+            how many refreshes of its period there were where the answer is not due at each one,
             why it is not incremental, whether the answer is still that of a former text, and of its
             sink, where it has one, the path, the run that readers see, whether that is behind, and
             what is wrong.
@@ -215,9 +217,18 @@ def _view(world: World, record: ViewRecord, reports: Mapping[int, Report]) -> di
         "answered": None if report is None else report.ended,
         "behind": behind,
         "paused": record.paused,
+        "period": _period(record),
         "obstacles": [str(reason) for reason in verdict(view)],
         **_last(last),
     }
+
+
+def _period(record: ViewRecord) -> dict[str, int] | None:
+    """How many refreshes there were since the answer, of how many the last is due; None where each one is."""
+    weights = weights_of(record.settings)
+    if not weights:
+        return None
+    return {"refreshes": record.period.turn if record.period else 0, "of": len(weights)}
 
 
 def last_run(view: ViewRecord) -> int | None:

@@ -38,6 +38,21 @@ def plan_text(view: ReadView, plan: ViewPlan, why: Reason) -> ViewPlan | None:
     )
 
 
+def plan_idle(plan: ViewPlan) -> ViewPlan | None:
+    """Plan the same refresh without what it stores; None where the answer is due."""
+    turn = plan.turn
+    if turn is None or turn.is_due or plan.program is None:
+        return None
+    before = {chain: of for chain, of in turn.chains.items() if not of}
+    return replace(
+        plan,
+        method="unchanged",
+        program=None,
+        predicted={},
+        turn=replace(turn, reached=turn.reached[:-1], chains=before, expects={}),
+    )
+
+
 def plan_without_start(plan: ViewPlan) -> ViewPlan | None:
     """Plan the same run without what it starts to remember; None where it starts nothing.
 

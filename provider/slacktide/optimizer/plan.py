@@ -10,6 +10,7 @@ from slacktide.algebra.tree import CLASSES as ALGEBRA
 from slacktide.common import serde
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.estimates import NOTHING, Estimates
+from slacktide.optimizer.turn import Turn
 from slacktide.program.operator import CLASSES as OPERATORS
 from slacktide.program.operator import Program
 
@@ -41,6 +42,7 @@ class ViewPlan:
             `slacktide.optimizer.remembered_joins`.
         estimates: what each node of the program is expected to give and to take.
         guard: by chain, the rows of its segment beyond which the run turns back to the author's text.
+        turn: the place of the run between two answers; None of a view whose answer is due at every run.
     """
 
     view: str
@@ -55,6 +57,7 @@ class ViewPlan:
     remembers: tuple[str, ...] = ()
     estimates: Estimates = NOTHING
     guard: Mapping[str, int] = field(default_factory=dict)
+    turn: Turn | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -71,6 +74,7 @@ class ViewPlan:
             **({"remembers": list(self.remembers)} if self.remembers else {}),
             **({"estimates": self.estimates.to_dict()} if self.estimates.nodes else {}),
             **({"guard": dict(self.guard)} if self.guard else {}),
+            **({"turn": self.turn.to_dict()} if self.turn else {}),
         }
 
     @classmethod
@@ -94,4 +98,5 @@ class ViewPlan:
             remembers=tuple(document.get("remembers", ())),
             estimates=Estimates.from_dict(document.get("estimates", {})),
             guard=document.get("guard", {}),
+            turn=Turn.from_dict(document["turn"]) if "turn" in document else None,
         )

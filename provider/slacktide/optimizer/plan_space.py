@@ -90,6 +90,6 @@ def _latest(flat: Operator) -> int | None:
         case SnapshotAt():
             return flat.version + 1 if flat.version else None
         case ChangesBetween():
-            return flat.end
+            return flat.start + 1  # over more than one interval: at no run
         case _:
             return None

@@ -1,52 +1,38 @@
-"""One round of maintenance as a run of the engine: states grow by segments, the answer by its change.
+"""Rounds of maintenance as runs of the engine: states grow by segments, the answer by its change.
 
-A memo over two instants is enough for all rounds: the first instant is what the last run has left, the second
-what this one makes. States have the ids that they have today (`slacktide.optimizer.states`), so that a
-view goes on from what the engine has stored. Each round either goes on from its states or makes all
-anew, whichever is cheaper; either way they are there for the next one.
+The first instant of the memo is what the last due run has left, the last one is when the answer is due
+again; between them lie runs that have stored something for it. A due run goes on from all that is stored, or makes
+all anew; either way the states are there for the next round. A run before it stores what pays by its
+weight (tempura.md §5, progressive days: plan the run at hand and the due one, never more).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
+from slacktide.algebra.tree import canonical, sources
+from slacktide.common.digest import digest_of
 from slacktide.errors import InvariantError
 from slacktide.optimizer.applications import Planned
 from slacktide.optimizer.choice.choosing import Choice, choose
-from slacktide.optimizer.choice.objective import Key, total
+from slacktide.optimizer.choice.objective import Key, Weighted, total
 from slacktide.optimizer.choice.plan import Load, Run, Source
-from slacktide.optimizer.choice.space import Alternative, Goal
+from slacktide.optimizer.choice.space import Alternative, Goal, PlanSpace
 from slacktide.optimizer.emission import operator_of
 from slacktide.optimizer.expand import Expanded
+from slacktide.optimizer.kept import START, change_of, kept_of, snaps_at_start
+from slacktide.optimizer.memo.emptiness import Quiet, empty_groups
 from slacktide.optimizer.memo.hole import ChangesBetween, SnapshotAt
 from slacktide.optimizer.memo.memo import Memo
-from slacktide.optimizer.memo.trait import SetDelta, SetSnap, Trait, ValDelta, ValSnap
-from slacktide.optimizer.memo.versions import moved, realised
+from slacktide.optimizer.memo.trait import SetSnap
+from slacktide.optimizer.memo.versions import realised
 from slacktide.optimizer.plan_space import Carrying, Price, space_of
-from slacktide.optimizer.states import bag_chain, chain_of
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 
-START, END = 1, 2
 _ANSWER = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What is stored from round to round.
-
-    Attributes:
-        chain: id of the state.
-        before: the group of what is stored at the start.
-        after: that of what is to be stored at the end.
-        change: that of what leads from one to the other; None where it does not change.
-    """
-
-    chain: str
-    before: int
-    after: int
-    change: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +50,65 @@ class Round:
     is_anew: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Early:
+    """What a run stores before the answer is due.
+
+    Attributes:
+        program: of the run.
+        scopes: the sources that each of the chains which it writes is made of.
+        cost: of this run and the due one, each times its weight, in the units of the prices.
+    """
+
+    program: Program
+    scopes: Mapping[str, tuple[str, ...]]
+    cost: Fraction
+
+
 def worth_keeping(expanded: Expanded, planned: Planned) -> tuple[int, ...]:
     """The groups that a plan of maintenance over two instants loads of the first one."""
     answer = expanded.answers[0]
     found = {
         source.node
         for source, _ in planned.choice.plan.uses()
-        if isinstance(source, Load) and (source.saved_at, source.instant) == (START, END)
+        if isinstance(source, Load) and (source.saved_at, source.instant) == (START, START + 1)
     }
-    return tuple(sorted(group for group in found - {answer} if _state_of(expanded.memo, group)))
+    memo = expanded.memo
+    return tuple(sorted(group for group in found - {answer} if any(snaps_at_start(memo, group))))
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Names of what runs before the due one store, of one view between two of its answers.
+
+    A group may be several things to several relations, and more of them once it is known what stayed empty:
+    it is stored under one of its names, and found under any.
+
+    Attributes:
+        period: tells these answers from others.
+        stored: the chains that are there.
+    """
+
+    period: str
+    stored: Collection[str] = ()
+
+    def names(self, memo: Memo, group: int, latest: int) -> Iterator[str]:
+        """The chains that may hold a group which is there by an instant."""
+        for tvr, trait in memo.linked(group):
+            if max(map(realised, trait.versions())) <= latest:
+                meaning = digest_of(
+                    "early", self.period, canonical(memo.relation(tvr)), repr(trait)
+                )
+                yield f"states/{meaning.hex()}"
+
+    def found(self, memo: Memo, latest: int) -> dict[int, str]:
+        """The groups that are stored, and where."""
+        there = frozenset(self.stored)
+        named = ((g, sorted(there.intersection(self.names(memo, g, latest)))) for g in memo.groups)
+        return {group: names[0] for group, names in named if names}
+
+
+NO_NAMES = Naming("")
 
 
 class Rounds:
@@ -80,11 +116,12 @@ class Rounds:
 
     Args:
         view: its name.
-        expanded: its memo over two instants.
+        expanded: its memo over two instants or more.
         kept: the groups, as of the first instant, that are stored from round to round.
         price: of an expression.
         carrying: what it costs to save a group, and to load it.
         conf: the SQL settings of the view.
+        naming: of what runs before the due one store, and have stored.
     """
 
     def __init__(
@@ -96,19 +133,22 @@ class Rounds:
         price: Price,
         carrying: Carrying,
         conf: Mapping[str, str],
+        naming: Naming = NO_NAMES,
     ) -> None:
-        if len(expanded.answers) != END:
-            raise InvariantError("rounds are planned over two instants")
+        self._end = len(expanded.answers)
+        if self._end <= START:
+            raise InvariantError("rounds are planned over two instants or more")
         self._view = view
         self._expanded = expanded
         self._memo = expanded.memo
         self._carrying = carrying
-        self._kept = [_kept(expanded.memo, group, conf) for group in kept]
+        self._naming = naming
+        self._kept = [kept_of(expanded.memo, group, conf, self._end) for group in kept]
         wanted = {kept.after for kept in self._kept} | {kept.change for kept in self._kept}
-        owed = [Goal(group, END) for group in sorted(g for g in wanted if g is not None)]
+        owed = [Goal(group, self._end) for group in sorted(g for g in wanted if g is not None)]
         answer = self._answer_change()
-        owed += [] if answer is None else [Goal(answer, END)]
-        self._space = space_of(expanded, [END], price, carrying, owed=owed, is_forgetful=True)
+        owed += [] if answer is None else [Goal(answer, self._end)]
+        self._space = space_of(expanded, [self._end], price, carrying, owed=owed, is_forgetful=True)
 
     def best(self) -> Round:
         """The cheaper one: to go on, or to make all anew."""
@@ -118,19 +158,19 @@ class Rounds:
         """Plan answer and states from the sources as they are at the end."""
         alternatives = {
             node: tuple(
-                _at_end(alternative)
+                _not_before(alternative, self._end)
                 if not _is_of_start(flat)
-                else replace(alternative, earliest=END + 1)
+                else replace(alternative, earliest=self._end + 1)
                 for alternative, flat in zip(
                     found, self._memo.groups.expressions(node), strict=True
                 )
             )
             for node, found in self._space.alternatives.items()
         }
-        goals = [Goal(kept.after, END, is_saved=True) for kept in self._kept]
-        goals.append(Goal(self._expanded.answers[1], END))
+        goals = [Goal(kept.after, self._end, is_saved=True) for kept in self._kept]
+        goals.append(Goal(self._expanded.answers[-1], self._end))
         space = replace(self._space, alternatives=alternatives, goals=tuple(goals))
-        choice = choose(space, total(END), most_candidates=0)
+        choice = choose(space, total(self._end), most_candidates=0)
         *states, answer = choice.plan.goals
         steps: list[o.Step] = [
             self._base(kept.chain, made) for kept, made in zip(self._kept, states, strict=True)
@@ -146,33 +186,85 @@ class Rounds:
 
     def onward(self) -> Round:
         """Plan what changes the answer and the states, from what is stored."""
+        space, owed = self._going_on(self._end)
+        choice = choose(space, total(self._end), owed=owed, most_candidates=0)
+        return Round(self._program(choice), choice.key, is_anew=False)
+
+    def early(self, weight: Fraction, due: Fraction, quiet: Quiet = frozenset()) -> Early:
+        """Plan what the run before the due one stores, so that both together cost least.
+
+        Args:
+            weight: of what this run costs.
+            due: of what the due run costs.
+            quiet: the tables that are expected not to change until the due run, or have not. What follows from
+                that is taken to cost the due run nothing; it is planned again, by what has come.
+        """
+        now = self._end - 1
+        space, owed = self._going_on(now)
+        nothing = Alternative((), (0,) * self._end, self._end)
+        empty = dict.fromkeys(empty_groups(self._memo, quiet), (nothing,))
+        space = replace(
+            space,
+            alternatives={
+                n: (*found, *empty.get(n, ())) for n, found in space.alternatives.items()
+            },
+        )
+        objective = Weighted((Fraction(1),) * (now - 1) + (weight, due))
+        choice = choose(space, objective, owed=owed)
+        saves: dict[str, o.Step] = {}
+        scopes: dict[str, tuple[str, ...]] = {}
+        for node, made in _saved_at(choice, now):
+            chain, scopes_of = min(self._naming.names(self._memo, node, now)), self._sources(node)
+            rows = _consolidated(operator_of(self._memo, made, lambda load: self._read(load, now)))
+            saves.setdefault(chain, o.Save(chain, rows, is_base=True))
+            scopes[chain] = scopes_of
+        cost = Fraction(choice.key[0], objective.unit)
+        return Early(Program(tuple(saves.values())), scopes, cost)
+
+    def _going_on(self, now: int) -> tuple[PlanSpace, list[tuple[int, int]]]:
+        """The space of plans that go on from what is stored, at an instant or later, and what they owe."""
         alternatives = {
-            node: tuple(_at_end(alternative) for alternative in found)
+            node: tuple(_not_before(alternative, now) for alternative in found)
             for node, found in self._space.alternatives.items()
         }
         alternatives[_ANSWER] = self._publishing()
         space = replace(
             self._space,
             alternatives=alternatives,
-            kept=frozenset({self._expanded.answers[0], *(kept.before for kept in self._kept)}),
-            goals=(Goal(_ANSWER, END),),
+            kept=frozenset(
+                {
+                    self._expanded.answers[0],
+                    *(kept.before for kept in self._kept),
+                    *self._stored(now),
+                }
+            ),
+            goals=(Goal(_ANSWER, self._end),),
         )
-        owed = [(kept.change, END) for kept in self._kept if kept.change is not None]
-        choice = choose(space, total(END), owed=owed, most_candidates=0)
-        return Round(self._program(choice), choice.key, is_anew=False)
+        owed = [(kept.change, self._end) for kept in self._kept if kept.change is not None]
+        return space, owed
+
+    def _stored(self, now: int) -> dict[int, str]:
+        return self._naming.found(self._memo, now - 1)
+
+    def _sources(self, group: int) -> tuple[str, ...]:
+        found = {
+            s for tvr, _ in self._memo.linked(group) for s in sources(self._memo.relation(tvr))
+        }
+        return tuple(sorted(found))
 
     def _publishing(self) -> tuple[Alternative, ...]:
         """The answer by its change, or whole."""
-        change, whole = self._answer_change(), self._expanded.answers[1]
+        change, whole = self._answer_change(), self._expanded.answers[-1]
         groups = (whole,) if change is None else (change, whole)
         return tuple(
-            Alternative((group,), (self._carrying(group)[0],) * END, END) for group in groups
+            Alternative((group,), (self._carrying(group)[0],) * self._end, self._end)
+            for group in groups
         )
 
     def _answer_change(self) -> int | None:
-        found = _traits(self._memo, self._expanded.answers[0])
-        (tvr, snap) = next((t, s) for t, s in found if isinstance(s, SetSnap))
-        return _change_of(self._memo, tvr, snap)
+        found = snaps_at_start(self._memo, self._expanded.answers[0])
+        tvr, snap = next((t, s) for t, s in found if isinstance(s, SetSnap))
+        return change_of(self._memo, tvr, snap, self._end)
 
     def _program(self, choice: Choice) -> Program:
         steps: list[o.Step] = []
@@ -184,35 +276,48 @@ class Rounds:
         if not isinstance(answer, Run):
             raise InvariantError("an answer is published, not loaded")
         (published,) = answer.inputs
-        is_base = published.node == self._expanded.answers[1]
+        is_base = published.node == self._expanded.answers[-1]
         rows = self._operator(published)
         rows = rows if is_base else _consolidated(rows)
         steps.append(o.Publish(self._view, rows, is_base=is_base))
         return Program(tuple(steps))
 
     def _operator(self, made: Source) -> Operator:
-        return operator_of(self._memo, made, self._read)
+        return operator_of(self._memo, made, lambda load: self._read(load, self._end))
 
-    def _read(self, load: Load) -> Operator:
-        """A state as it was at the start, or the segment that this run has saved."""
+    def _read(self, load: Load, now: int) -> Operator:
+        """What was stored before a run, or what this one has saved."""
         hole = self._memo.groups.hole(load.node)
+        read = o.ReadState if hole.is_state else o.ReadBag
         if load.node == self._expanded.answers[0]:
             return o.ReadBag(f"views/{self._view}", hole.columns)
         for kept in self._kept:
-            if load.node == kept.change:
+            if load.node == kept.change and load.saved_at == self._end:
                 return o.ReadSaved(kept.chain, hole.columns, is_bag=not hole.is_state)
             if load.node == kept.before:
-                read = o.ReadState if hole.is_state else o.ReadBag
                 return read(kept.chain, hole.columns)
-        raise InvariantError(f"group {load.node} is loaded and not kept")
+        if load.saved_at == 0:
+            return read(self._stored(now)[load.node], hole.columns)
+        name = min(self._naming.names(self._memo, load.node, now))
+        return o.ReadSaved(name, hole.columns, is_bag=not hole.is_state)
+
+
+def _saved_at(choice: Choice, now: int) -> Iterator[tuple[int, Source]]:
+    """What a run saves for others, each after what it is made of."""
+    for state in choice.plan.states:
+        if state.instant == now:
+            yield state.node, state.made
+    for source, _ in reversed(list(choice.plan.uses())):
+        if isinstance(source, Load) and source.made is not None and source.saved_at == now:
+            yield source.node, source.made
 
 
 def _consolidated(rows: Operator) -> Operator:
     return rows if rows.is_state or isinstance(rows, o.Consolidate) else o.Consolidate(rows)
 
 
-def _at_end(alternative: Alternative) -> Alternative:
-    return replace(alternative, earliest=END)
+def _not_before(alternative: Alternative, instant: int) -> Alternative:
+    return replace(alternative, earliest=max(alternative.earliest, instant))
 
 
 def _is_of_start(flat: Operator) -> bool:
@@ -220,41 +325,3 @@ def _is_of_start(flat: Operator) -> bool:
     return isinstance(flat, ChangesBetween) or (
         isinstance(flat, SnapshotAt) and flat.version == START
     )
-
-
-def _kept(memo: Memo, group: int, conf: Mapping[str, str]) -> Kept:
-    found = _state_of(memo, group)
-    if found is None:
-        raise InvariantError(f"group {group} is not the state of a relation")
-    tvr, trait = found
-    rel = memo.relation(tvr)
-    later = trait.mapped(lambda version: moved(version, 1))
-    columns = memo.groups.hole(group).columns
-    after = memo.ask(tvr, later, columns, of_state=isinstance(trait, ValSnap)).group
-    chain = bag_chain(rel, conf)
-    if isinstance(trait, ValSnap):
-        layout = next(form for form in memo.forms(tvr) if form.digest == trait.layout)
-        chain = chain_of(layout, conf)  # type: ignore[arg-type]  # only aggregates have states
-    return Kept(chain, group, after, _change_of(memo, tvr, trait))
-
-
-def _state_of(memo: Memo, group: int) -> tuple[int, SetSnap | ValSnap] | None:
-    """The relation that a group is the rows or the state of, at the start."""
-    for tvr, trait in _traits(memo, group):
-        if isinstance(trait, SetSnap | ValSnap) and realised(trait.version) == START:
-            return tvr, trait
-    return None
-
-
-def _change_of(memo: Memo, tvr: int, trait: SetSnap | ValSnap) -> int | None:
-    later = moved(trait.version, 1)
-    if later == trait.version:
-        return None
-    change: Trait = SetDelta(trait.version, later)
-    if isinstance(trait, ValSnap):
-        change = ValDelta(trait.layout, trait.version, later)
-    return memo.links(tvr).get(change)
-
-
-def _traits(memo: Memo, group: int) -> list[tuple[int, Trait]]:
-    return sorted(memo.linked(group), key=lambda link: (link[0], repr(link[1])))

@@ -192,6 +192,21 @@ class FormerText:
 
 
 @dataclass(frozen=True, slots=True)
+class Period:
+    """What refreshes of a view have done since its answer, where the next one is due later.
+
+    Attributes:
+        turn: how many refreshes there were.
+        reached: the version vectors of those that have stored something, oldest first.
+        chains: what they have stored; it goes with the next answer.
+    """
+
+    turn: int
+    reached: tuple[Mapping[str, int], ...] = ()
+    chains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ViewRecord:
     """A view and how far its answer has come.
 
@@ -212,6 +227,7 @@ class ViewRecord:
         forgotten_run: the last run that answered a former text of which nothing is kept; None for none.
         doubted: a foreign key that its answer went by and that does not hold; empty once it is made anew.
         remembers: chains of joins that it keeps besides what its operators need.
+        period: what refreshes have done since the answer, where that is due only now and then.
     """
 
     name: str
@@ -232,16 +248,20 @@ class ViewRecord:
     forgotten_run: int | None = None
     doubted: str = ""
     remembers: tuple[str, ...] = ()
+    period: Period | None = None
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """All chains that it keeps: what its operators need, and what it remembers besides."""
-        return (*self.states, *self.remembers)
+        """All chains that it keeps: what its operators need, what it remembers, and what its period has stored."""
+        stored = () if self.period is None else self.period.chains
+        return (*self.states, *self.remembers, *stored)
 
     @property
     def reached(self) -> Mapping[str, int]:
-        """How far its answers have come, of whatever text: a new one does not go back."""
-        return self.former_versions if self.versions is None else self.versions
+        """How far its answers have come, of whatever text, or a refresh since: a new one does not go back."""
+        if self.versions is None:
+            return self.former_versions
+        return self.period.reached[-1] if self.period and self.period.reached else self.versions
 
 
 @dataclass(frozen=True, slots=True)

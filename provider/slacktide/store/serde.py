@@ -204,6 +204,7 @@ UPDATES: Final = TaggedUnion(
         "set-chain": u.SetChain,
         "extend-chain": u.ExtendChain,
         "drop-chain": u.DropChain,
+        "advance-period": u.AdvancePeriod,
         "advance-view": u.AdvanceView,
         "record-run": u.RecordRun,
         "collect": u.Collect,

@@ -16,6 +16,7 @@ from slacktide.store.record import (
     ForeignKeyRecord,
     FunctionRecord,
     Json,
+    Period,
     Segment,
 )
 
@@ -253,6 +254,19 @@ class DropChain:
 
 
 @dataclass(frozen=True, slots=True)
+class AdvancePeriod:
+    """A refresh has left the answer of a view as it is, and this is what has been stored since.
+
+    Attributes:
+        view: its name.
+        period: with this refresh; None where it was the due one and nothing had changed, so that another begins.
+    """
+
+    view: str
+    period: Period | None
+
+
+@dataclass(frozen=True, slots=True)
 class AdvanceView:
     """Say how far the answer of a view has come, and by which run.
 
@@ -312,6 +326,7 @@ Update = (
     | SetChain
     | ExtendChain
     | DropChain
+    | AdvancePeriod
     | AdvanceView
     | RecordRun
     | Collect

@@ -103,6 +103,14 @@ class Player:
             name, batch = self.stream.batch()
             self._tell(name, self.arena.step(batch))
 
+    def days(self, count: int, refreshes: int) -> None:
+        """Days of some refreshes, of which the last answers."""
+        for _ in range(count):
+            for turn in range(1, refreshes + 1):
+                name, batch = self.stream.batch()
+                is_due = turn == refreshes
+                self._tell(name, self.arena.step(batch, compare=is_due), is_answered=is_due)
+
     def together(self, count: int) -> None:
         """Batches that one run takes in."""
         named = [self.stream.batch() for _ in range(count)]
@@ -137,7 +145,7 @@ class Player:
         self._stories[name] = ViewStory(name, constructs=sorted([*constructs(tree), *over]))
         self.round.views.append(self._stories[name])
 
-    def _tell(self, case: str, run: Mapping[str, Seen]) -> None:
+    def _tell(self, case: str, run: Mapping[str, Seen], *, is_answered: bool = True) -> None:
         self.round.cases.append(case)
         for name, seen in run.items():
             story = self._stories[name]
@@ -148,7 +156,7 @@ class Player:
                 if name in COPIES:
                     self.round.views.append(story)
             story.add(seen)
-        if not any(self._stories[name].wrong for name in COPIES):
+        if is_answered and not any(self._stories[name].wrong for name in COPIES):
             self.arena.check_sources()
 
 

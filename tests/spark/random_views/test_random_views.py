@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.campaigns.random_views import summary
+from tests.harness.daily import REFRESHES, daily
 from tests.harness.random_sql.moves import MOVES
 from tests.harness.random_sql.rounds import Player
 from tests.harness.random_sql.shrinking import Case, replay
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SEED = 7_000_000
+DAILY = 10
 VIEWS = 84  # and 17 views over some of them
 FOUND = Path(__file__).with_name("found")
 
@@ -41,6 +43,16 @@ def test_the_same_rows_by_another_way(spark: SparkSession, tmp_path: Path) -> No
     player.add(range(SEED + 1005, SEED + 1006))
     player.batches(1)
     assert [case.wrong for case in player.failures] == []
+
+
+def test_answers_that_are_due_now_and_then(spark: SparkSession, tmp_path: Path) -> None:
+    player = Player(spark, tmp_path, 8, range(SEED + 2001, SEED + 2001 + DAILY))
+    with daily():
+        player.load(compare=False)
+        player.days(1, REFRESHES)
+    assert [case.wrong for case in player.failures] == []
+    stored = [view.name for view in player.round.views if "i" in view.methods[1:3]]
+    assert len(stored) >= DAILY // 4
 
 
 def test_files_that_are_lost_are_made_again(spark: SparkSession, tmp_path: Path) -> None:

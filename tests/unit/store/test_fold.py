@@ -165,6 +165,32 @@ def test_view() -> None:
     assert view.token == 2, "a pause does not disturb a refresh under way"
 
 
+def test_a_period_lasts_until_the_next_answer() -> None:
+    state = s.Chain("states/early", (), segment(1, orders=1, lines=1))
+    stored = s.Period(2, ({"lines": 2, "orders": 1},), ("states/early",))
+    world = after(
+        [ORDERS, replace(ORDERS, name="lines"), VIEW, s.SetChain(state)],
+        [s.AcceptArrivals("lines", [arrival("a"), arrival("b")])],
+        [s.AcceptArrivals("orders", [arrival("c")])],
+        [s.AdvanceView("q1", {"orders": 0, "lines": 1}, 1)],
+        [s.AdvancePeriod("q1", s.Period(1))],
+        [s.AdvancePeriod("q1", stored)],
+    )
+    view = world.views["q1"]
+    assert (view.period, view.token, view.versions) == (stored, 6, {"orders": 0, "lines": 1})
+    assert view.reached == {"lines": 2, "orders": 1}
+    assert view.kept == ("states/x", "states/early")
+    again = s.apply(world, 7, s.RestateView("q1", "SELECT 1 ", {}, {}, {}))
+    assert again.views["q1"].period == stored
+    other = s.apply(world, 7, s.ReplaceView("q1", "SELECT 2", {}, {}, {}))
+    assert (other.views["q1"].period, other.views["q1"].reached) == (None, view.reached)
+    skipped = s.apply(world, 7, s.SkipArrival("lines", 2))
+    assert skipped.views["q1"].versions is None, "what is stored was made from it"
+    assert "states/early" not in skipped.chains
+    assert s.apply(world, 7, s.AdvancePeriod("q1", None)).views["q1"].period is None
+    assert s.apply(world, 7, s.AdvanceView("q1", {}, 2)).views["q1"].period is None
+
+
 def test_another_text_sets_the_answer_aside() -> None:
     paused = s.apply(built(), 5, s.PauseView("q1", paused=True))
     changed = s.apply(paused, 6, s.SetChain(s.Chain("changes/q1", (), None, (segment(1),))))

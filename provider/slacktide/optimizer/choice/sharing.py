@@ -89,6 +89,9 @@ class Sharing:
             kept = [state for state in kept if state in loaded]
 
     def _ordered(self, states: Sequence[State]) -> list[State]:
+        for state in states:
+            if state not in self.alone:
+                raise InvariantError(f"node {state[0]} cannot be had at instant {state[1]}")
         return sorted(states, key=lambda state: (self.alone[state], state[1], state[0]))
 
     def _had(self, node: int, instant: int) -> Key:

@@ -14,6 +14,7 @@ def was_taken_in(draft: Draft, source: str, version: int) -> bool:
     """
     made = [c for c in draft.chains.values() if not c.id.startswith(("views/", "changes/"))]
     vectors = [*(c.versions for c in made), *(view.versions for view in draft.views.values())]
+    vectors += [at for view in draft.views.values() if view.period for at in view.period.reached]
     return any((vector or {}).get(source, 0) >= version for vector in vectors)
 
 

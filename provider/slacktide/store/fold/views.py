@@ -47,6 +47,7 @@ def _restate_view(draft: Draft, number: int, update: u.RestateView) -> None:
         forgotten_run=old.forgotten_run,
         doubted=old.doubted,
         remembers=old.remembers,
+        period=old.period,
     )
 
 
@@ -128,7 +129,13 @@ def _advance(draft: Draft, number: int, update: u.AdvanceView) -> None:
         remembers=update.remembers,
         token=number,
         doubted="",
+        period=None,
     )
+
+
+def _advance_period(draft: Draft, number: int, update: u.AdvancePeriod) -> None:
+    view = known(draft.views, "view", update.view)
+    draft.views[view.name] = replace(view, period=update.period, token=number)
 
 
 def _doubt(draft: Draft, number: int, update: u.DoubtAnswer) -> None:
@@ -150,5 +157,6 @@ STEPS: Final[Steps] = {
     u.DropView: _drop_view,
     u.PauseView: _pause,
     u.DoubtAnswer: _doubt,
+    u.AdvancePeriod: _advance_period,
     u.AdvanceView: _advance,
 }

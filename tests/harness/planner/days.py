@@ -1,0 +1,136 @@
+"""Periods of a view whose answer is due only now and then: planned, run by the reference interpreter, compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+
+from slacktide.algebra.relation import Rel
+from slacktide.algebra.tree import sources
+from slacktide.algebra.view import ReadView
+from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.plan import Versions, ViewPlan
+from slacktide.optimizer.progress import Progress, plan_turn
+from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
+from slacktide.optimizer.statistics.intervals import united
+from slacktide.optimizer.upkeep import state_sources
+from slacktide.program import operator as o
+from slacktide.program.reference.bags import Bag
+from slacktide.program.reference.programs import run_program
+from slacktide.program.reference.relations import evaluate
+from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag
+from tests.harness.plans import SourceShape
+
+VIEW = "v"
+LARGE = 1_000_000.0
+"""For how many rows one row of these stands, so that work on rows outweighs that of a job."""
+
+
+@dataclass
+class Days:
+    """A view, what is stored of it, and where its period stands.
+
+    Attributes:
+        stored_early: how many refreshes have stored something.
+        used: how many due ones went by that.
+    """
+
+    relation: Rel
+    shapes: tuple[SourceShape, ...]
+    weights: Sequence[str]
+    stored_early: int = 0
+    used: int = 0
+    answered: Versions | None = None
+    reached: tuple[Versions, ...] = ()
+    stored: tuple[str, ...] = ()
+    turn: int = 0
+    states: dict[str, Versions] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        tables = {shape.name: MemorySource(shape.names) for shape in self.shapes}
+        self.world = MemoryWorld(tables, views={VIEW: self.relation})
+        self.view = ReadView(
+            relation=self.relation, outputs=self.relation.columns, sources=sources(self.relation)
+        )
+        self.scopes = state_sources(self.view)
+
+    def refresh(self, batch: Mapping[str, Bag]) -> ViewPlan:
+        """Let a batch arrive, plan and run; check what readers see."""
+        for name, source in self.world.sources.items():
+            source.arrivals.append(list(batch.get(name, [])))
+        plan = self._planned()
+        assert ViewPlan.from_dict(plan.to_dict()) == plan
+        if plan.program is not None:
+            self.world.start, self.world.end = plan.start, plan.end
+            self.world.accept(run_program(plan.program, self.world))
+        self._commit(plan)
+        expected = as_bag(evaluate(self.relation, self.world.tables(self.answered)))
+        assert same_bag(self.world.answers[VIEW], expected), f"turn {self.turn}"
+        return plan
+
+    def _planned(self) -> ViewPlan:
+        end = self.world.versions()
+        start = self.answered or {}
+        known = self._statistics([start, *self.reached, end] if start else [end])
+        situation = Situation(start, end, 0.1, self.states, "auto", 1, statistics=united(known))
+        if not start:
+            return plan_view(VIEW, self.view, situation)
+        weights = tuple(map(Fraction, self.weights))
+        is_due = self.turn + 1 >= len(weights)
+        progress = Progress(
+            weights,
+            self.turn + 1,
+            f"{VIEW}@{self.answered}",
+            (start, *self.reached),
+            self.stored,
+            tuple(self.scopes),
+            known if is_due else self._foreseen(known),
+        )
+        return plan_turn(VIEW, self.view, situation, progress)
+
+    def _statistics(self, instants: Sequence[Versions]) -> Statistics:
+        """As counted, each row for very many."""
+        found = {}
+        for name, source in self.world.sources.items():
+            rows = len(source.rows(instants[-1][name]))
+            spans = pairwise(instants)
+            bags = [source.changes(one[name], other[name]) for one, other in spans]
+            changes = [
+                ChangeFacts(
+                    Figure(LARGE * len(bag), "observed"),
+                    deleted=Figure(LARGE * sum(count < 0 for _, count in bag), "observed"),
+                )
+                for bag in bags
+            ]
+            found[name] = SourceFacts(Figure(LARGE * rows, "observed"), changes=tuple(changes))
+        return Statistics(found)
+
+    def _foreseen(self, known: Statistics) -> Statistics:
+        """Little is expected to come until the answer is due."""
+        little = ChangeFacts(Figure(LARGE / 100, "observed"))
+        return Statistics(
+            {
+                name: SourceFacts(source.rows, changes=(*source.changes, little))
+                for name, source in known.sources.items()
+            }
+        )
+
+    def _commit(self, plan: ViewPlan) -> None:
+        steps = () if plan.program is None else plan.program.steps
+        for step in steps:
+            if isinstance(step, o.Save):
+                of = self.scopes.get(step.chain) or (
+                    plan.turn.chains[step.chain] if plan.turn else ()
+                )
+                self.states[step.chain] = {name: plan.end[name] for name in of}
+        turn = plan.turn
+        if turn is not None and not turn.is_due:
+            self.stored_early += bool(steps)
+            self.turn, self.reached, self.stored = turn.number, turn.reached, tuple(turn.chains)
+            return
+        self.used += turn is not None and bool(turn.expects)
+        for chain in self.stored:
+            del self.states[chain]
+        self.answered, self.turn, self.reached, self.stored = plan.end, 0, (), ()

@@ -1,0 +1,219 @@
+"""Views whose answer is due only now and then: what readers see, what is stored for the due refresh, and what goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from slacktide import store as s
+from slacktide.engine import knowledge
+from slacktide.engine.reports import ViewReport
+from slacktide.errors import InvalidSettingError
+from slacktide.optimizer.costs import Coefficients, Fit, Sample
+from tests.harness.lab import Lab
+
+pytestmark = pytest.mark.spark
+
+SOLD = (
+    "SELECT p.kind, count(*) AS n, sum(o.amount) AS total "
+    "FROM orders o JOIN products p ON o.product = p.id GROUP BY p.kind"
+)
+CHEAP = [0.001, 0.001, 1]
+
+
+@pytest.fixture(autouse=True)
+def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are dear and jobs are nothing, whatever runs have taken: so few rows are worth storing."""
+    nothing = {
+        "files": 1e-9,
+        "stages": 1e-9,
+        "jobs": 1e-9,
+        "plans": 1e-9,
+        "sessions": 0.0,
+        "bytes_shuffled": 1e-3,
+        "bytes_written": 1e-6,
+        "rows_read": 1.0,
+    }
+    prices = Coefficients.from_dict(nothing)
+
+    def fit(_: Sequence[Sample], __: Coefficients) -> Fit:
+        return Fit(prices, 0, None, None)
+
+    monkeypatch.setattr(knowledge, "fit", fit)
+
+
+def stocked(lab: Lab, *, weights: Sequence[float] = CHEAP, policy: str = "auto") -> None:
+    lab.source("products", "id INT, kind STRING", *((i, f"k{i % 7}") for i in range(60)))
+    lab.source("orders", "id INT, product INT, amount INT", *((i, i % 60, i) for i in range(9000)))
+    lab.view("sold", SOLD, policy=policy, goal={"weights": weights})
+    lab.refresh()
+
+
+def sell(lab: Lab, first: int, count: int = 200, *, renames: bool = False) -> None:
+    """Orders come, and some of those before go; a product changes its kind, maybe."""
+    gone = lab.rows["orders"][first % 7 : 60 : 7]
+    new = [(10_000 + first + i, (first + i) % 70, i) for i in range(count)]
+    lab.land("orders", insert=new, delete=gone)
+    if renames:
+        old = lab.rows["products"][first % 5]
+        lab.land("products", update=[(old, (old[0], f"k{first % 9}"))])
+
+
+def a_day(lab: Lab, refreshes: int = 2) -> None:
+    """Most comes early, so that the planner expects that of the next day."""
+    for turn in range(refreshes):
+        sell(lab, 50_000 + 1000 * turn, 20 if turn else 600)
+        refreshed(lab)
+
+
+def refreshed(lab: Lab) -> ViewReport:
+    return lab.refresh().views["sold"]
+
+
+def period(lab: Lab) -> s.Period | None:
+    return lab.ws._store.world().views["sold"].period
+
+
+def test_readers_see_the_last_due_answer_and_the_period_is_used_and_forgotten(lab: Lab) -> None:
+    stocked(lab)
+    seen: list[str] = []
+    for day in range(3):
+        before = lab.bag("sold")
+        for turn in (1, 2):
+            sell(lab, 1000 * (3 * day + turn), 600 if turn == 1 else 20)
+            found = refreshed(lab)
+            assert any(reason == f"NOT_DUE({turn} of 3)" for reason in found.reasons)
+            assert lab.bag("sold") == before
+            lab.verified()
+            seen.append(found.method)
+        world = lab.ws._store.world()
+        stored = set(world.views["sold"].period.chains) if world.views["sold"].period else set()
+        assert stored <= world.chains.keys()
+        sell(lab, 1000 * (3 * day + 3), 20, renames=day == 1)
+        plan = lab.ws.plan().views[0]
+        assert plan.turn is not None
+        seen.append("by the period" if plan.turn.expects else "from the answer")
+        found = refreshed(lab)
+        assert found.method == "incremental"
+        assert lab.bag("sold") != before
+        lab.verified()
+        assert not stored & lab.ws._store.world().chains.keys()
+        assert period(lab) is None
+    assert "incremental" in seen, "something is stored early"
+    assert "by the period" in seen, "and used"
+
+
+def test_a_refresh_without_arrivals_counts(lab: Lab) -> None:
+    stocked(lab)
+    for turn in (1, 2):
+        assert refreshed(lab).reasons == (f"NOT_DUE({turn} of 3)",)
+    assert refreshed(lab).reasons == ("NO_CHANGE",)
+    assert period(lab) is None
+    assert refreshed(lab).reasons == ("NOT_DUE(1 of 3)",)
+
+
+def test_states_go_on_from_period_to_period(lab: Lab) -> None:
+    stocked(lab)
+    methods = []
+    for number in range(9):
+        sell(lab, 1000 * (number + 1), 50 + 10 * number)
+        methods.append(refreshed(lab).method)
+        lab.verified()
+    assert "full" not in methods
+
+
+def test_a_period_survives_what_is_said_of_sources(lab: Lab) -> None:
+    stocked(lab)
+    sell(lab, 1000)
+    refreshed(lab)
+    assert period(lab) is not None
+    lab.ws.reset_source("products")
+    lab.rows["products"] = []
+    lab.land("products", insert=[(i, f"x{i % 3}") for i in range(60)])
+    found = refreshed(lab)
+    assert found.method == "full", "there is no answer to go on from"
+    lab.verified()
+    assert period(lab) is None
+    sell(lab, 2000)
+    assert "NOT_DUE(1 of 3)" in refreshed(lab).reasons
+
+
+def test_what_is_stored_goes_with_the_text_or_the_view(lab: Lab) -> None:
+    stocked(lab, weights=[0.001, 1])
+    a_day(lab)
+    sell(lab, 1000, 600)
+    assert refreshed(lab).method == "incremental"
+    stored = {*period(lab).chains}  # type: ignore[union-attr]
+    assert stored
+    lab.ws.replace_view(lab.spark, "sold", SOLD, goal={"weights": [0.5, 0.5]})
+    assert stored <= lab.ws._store.world().chains.keys(), "it means the same"
+    sell(lab, 2000)
+    assert refreshed(lab).method == "incremental"
+    assert period(lab) is None, "by the new weights the second refresh is due"
+    lab.verified()
+    sell(lab, 3000)
+    refreshed(lab)
+    stored = {*period(lab).chains}  # type: ignore[union-attr]
+    lab.ws.replace_view(
+        lab.spark, "sold", f"{SOLD} HAVING count(*) > 3", goal={"weights": [0.5, 1]}
+    )
+    assert not stored & lab.ws._store.world().chains.keys()
+    refreshed(lab)
+    lab.verified()
+    lab.ws.drop_view("sold")
+    assert not [c for c in lab.ws._store.world().chains if c.startswith("states/")]
+
+
+def test_a_damaged_file_of_a_period_is_done_without(lab: Lab) -> None:
+    stocked(lab)
+    a_day(lab, 3)
+    sell(lab, 1000, 600)
+    assert refreshed(lab).method == "incremental"
+    chains = lab.ws._store.world().chains
+    for chain in period(lab).chains:  # type: ignore[union-attr]
+        base = chains[chain].base
+        assert base is not None
+        for file in base.files:
+            (Path(lab.ws.root) / file.path).write_bytes(b"PAR1")
+    for turn in (2, 3):
+        sell(lab, 1000 * turn)
+        assert refreshed(lab).method in {"unchanged", "incremental"}
+        lab.verified()
+
+
+def test_a_row_that_fails_early_and_is_gone_when_it_is_due_fails_nothing(lab: Lab) -> None:
+    lab.source("t", "k INT, v INT", *((i % 4, i + 1) for i in range(100)))
+    lab.view(
+        "shares", "SELECT k, sum(100 / v) AS s FROM t GROUP BY k", goal={"weights": [0.001, 1]}
+    )
+    lab.refresh()
+    lab.land("t", insert=[(1, 0), *((2, i + 1) for i in range(300))])
+    early = lab.refresh().views["shares"]
+    assert early.method == "unchanged"
+    lab.land("t", delete=[(1, 0)])
+    due = lab.refresh().views["shares"]
+    assert due.method in {"incremental", "full"}
+    lab.verified()
+
+
+def test_a_view_that_is_never_incremental_waits(lab: Lab) -> None:
+    lab.source("t", "k INT", (1,), (2,))
+    lab.view("drawn", "SELECT k, rand(1) AS r FROM t", policy="auto", goal={"weights": [0.1, 1]})
+    lab.refresh()
+    lab.land("t", insert=[(3,)])
+    assert lab.refresh().views["drawn"].method == "unchanged"
+    assert len(lab.read("drawn")) == 2
+    assert lab.refresh().views["drawn"].method == "full"
+    assert len(lab.read("drawn")) == 3
+
+
+@pytest.mark.parametrize(
+    "weights", [[], [1], "1,1", [0.5, 0], [0.5, -1], [True, 1], [0.5, "1"], None]
+)
+def test_weights_that_are_none(lab: Lab, weights: object) -> None:
+    lab.source("t", "k INT", (1,))
+    with pytest.raises(InvalidSettingError, match="view v has the goal"):
+        lab.view("v", "SELECT k FROM t", goal={"weights": weights})
+    assert not lab.ws._store.world().views

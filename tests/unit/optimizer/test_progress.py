@@ -1,0 +1,92 @@
+"""Progressive days: what runs before the due one store, and answers that are those of batch."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from slacktide.algebra import relation as r
+from slacktide.algebra.relation import Rel
+from slacktide.algebra.scalar import AggregateCall, Assignment, Column, Measure, reference
+from slacktide.program import operator as o
+from slacktide.program.reference.bags import Bag
+from tests.harness.histories import next_changes, shapes_of
+from tests.harness.planner.days import Days
+from tests.harness.planner.keyed import history, random_tree
+from tests.harness.planner.summary import SUMMARY
+from tests.harness.plans import SourceShape
+from tests.unit.optimizer.methods.test_higher_order import CHAIN, STAR
+
+pytestmark = pytest.mark.unit
+CHEAP = ["0.001", "0.001", "1"]
+VIEWS: dict[str, Rel] = {"summary": SUMMARY, "chain": CHAIN, "star": STAR}
+
+
+def batches(shapes: tuple[SourceShape, ...], seed: int, count: int) -> list[dict[str, Bag]]:
+    """Rows that come and go; now and then nothing comes to one source."""
+    source = random.Random(seed)  # noqa: S311
+    present: dict[str, list] = {shape.name: [] for shape in shapes}
+    found = []
+    for _ in range(count):
+        quiet = source.choice([*present, None, None])
+        moved = [shape for shape in shapes if shape.name != quiet]
+        found.append({s.name: next_changes(source, s, present[s.name]) for s in moved})
+    return found
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_answers_are_those_of_batch_and_change_when_they_are_due(name: str) -> None:
+    shapes = shapes_of(VIEWS[name])
+    days = Days(VIEWS[name], shapes, CHEAP)
+    for batch in batches(shapes, 7, 7):
+        days.refresh(batch)
+    assert days.stored_early
+    assert days.used
+
+
+def counted(rel: Rel) -> Rel:
+    """How often each value of a column stands in a relation."""
+    key = rel.columns[1]
+    columns = (Column(900, "x", key.type, key.nullable), Column(901, "n", "BIGINT", nullable=False))
+    call = AggregateCall("count", (), distinct=False, filter=None, type="BIGINT", nullable=False)
+    return r.Aggregate(rel, (Assignment(columns[0], reference(key)),), (Measure(columns[1], call),))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_of_outer_joins(seed: int) -> None:
+    source = random.Random(seed)  # noqa: S311
+    relation, shapes = random_tree(source, 2)
+    days = Days(counted(relation) if seed % 2 else relation, shapes, CHEAP)
+    for batch in history(source, shapes, 7):
+        days.refresh(batch)
+
+
+def test_where_early_work_costs_as_much_all_waits() -> None:
+    shapes = shapes_of(SUMMARY)
+    days = Days(SUMMARY, shapes, ["5", "5", "1"])
+    plans = [days.refresh(batch) for batch in batches(shapes, 3, 7)]
+    assert not days.stored_early
+    assert [plan.method for plan in plans[1:3]] == ["unchanged", "unchanged"]
+    assert [str(reason) for reason in plans[1].reasons] == ["NOT_DUE(1 of 3)"]
+
+
+def test_a_long_period_plans_no_more_instants_than_it_may() -> None:
+    shapes = shapes_of(SUMMARY)
+    days = Days(SUMMARY, shapes, ["0.001"] * 5 + ["1"])
+    most = 0
+    for batch in batches(shapes, 5, 13):
+        days.refresh(batch)
+        most = max(most, len(days.reached))
+    assert most == 2
+
+
+def test_what_is_stored_early_is_no_answer_and_no_state_of_the_view() -> None:
+    shapes = shapes_of(SUMMARY)
+    days = Days(SUMMARY, shapes, CHEAP)
+    plans = [days.refresh(batch) for batch in batches(shapes, 7, 4)]
+    early = [plan.program for plan in plans if plan.turn and not plan.turn.is_due and plan.program]
+    assert early
+    for program in early:
+        assert all(isinstance(step, o.Save) and step.is_base for step in program.steps)
+        assert not {step.chain for step in program.steps} & days.scopes.keys()  # type: ignore[union-attr]
