@@ -25,6 +25,11 @@ Views = Annotated[
     typer.Option("--views", "-v", metavar="NAMES", help="These views only; with commas or again."),
 ]
 
+Due = Annotated[
+    bool,
+    typer.Option("--due", help="Answer now, those views too that answer at a later refresh."),
+]
+
 
 def root_of(context: typer.Context) -> str:
     """Give the root that the user named.

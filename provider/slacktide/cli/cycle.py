@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slacktide import errors
-from slacktide.cli.access import AsJson, Views, names, opened, spark_session
+from slacktide.cli.access import AsJson, Due, Views, names, opened, spark_session
 from slacktide.cli.screen import bytes_text, emit, progress, say, sentences, show_table, told
 from slacktide.errors import InvalidSettingError, InvariantError, SlacktideError, UserError
 
@@ -57,6 +57,7 @@ def plan(
     out: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the plan there, for refresh --plan.")
     ] = None,
+    due: Due = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what a refresh would do, and why; arrivals are discovered first."""
@@ -66,7 +67,7 @@ def plan(
         )
     workspace = opened(context)
     with progress("planning"):
-        made = workspace.plan(names(views))
+        made = workspace.plan(names(views), due=due)
     document = made.to_dict()
     if out is not None:
         _write(out, document)
@@ -117,15 +118,19 @@ def refresh(
         typer.Option(metavar="FILE|ID", help="Run exactly this plan, from a file or by its id."),
     ] = None,
     views: Views = None,
+    due: Due = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the answers up to date."""
-    if plan is not None and views:
+    if plan is not None and (views or due):
         raise InvalidSettingError(
-            "--plan and --views are both given", hint="a plan names its views"
+            f"--plan and {'--views' if views else '--due'} are both given",
+            hint="a plan names its views, and which are due",
         )
     workspace = opened(context)
     chosen = None if plan is None else read_plan(plan)
+    if due:
+        chosen = workspace.plan(names(views), due=True)
     with spark_session("refresh") as spark, progress("refreshing"):
         report = workspace.refresh(spark, chosen, views=names(views))
     document = report.to_dict()

@@ -217,7 +217,7 @@ def show_views(found: dict[str, dict[str, Any]]) -> None:
         if entry["period"] is not None:
             done, of = entry["period"]["refreshes"], entry["period"]["of"]
             say(
-                f"view {name} is answered at every refresh number {of}: {done} since the last answer"
+                f"view {name}: {done} of {of} refreshes since its last answer; the last one answers"
             )
         if entry["sink"] is not None:
             say(f"view {name} is published to {entry['sink']['path']}: {_sink(entry['sink'])}")

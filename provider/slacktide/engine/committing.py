@@ -41,7 +41,7 @@ def requirements(
         if work.record is None:
             needed.append(q.NameFree("view", work.name))
             needed += [] if work.draft is None else work.draft.ground
-        elif work.outcome is not None or _is_idle(work):
+        elif work.outcome is not None or work.is_counted:
             needed.append(q.ViewIs(work.name, work.record.token))
     written = {c for w in works if w.outcome is not None for c in w.outcome.chains}
     written |= {f"sources/{name}" for name in mirrors}
@@ -66,7 +66,7 @@ def updates(
     for outcome in mirrors.values():
         chains.update(outcome.chains)
     for work in works:
-        if work.outcome is not None or _is_idle(work):
+        if work.outcome is not None or work.is_counted:
             written += _period_update(work.plan)
         if work.outcome is None:
             continue
@@ -91,22 +91,16 @@ def updates(
 def _forgotten(world: World, works: Sequence[Work]) -> list[u.DropChain]:
     """What no view needs or remembers once a run is done."""
     stated = {
-        work.name: (*known.states, *work.plan.remembers, *_stored_of_period(work.plan))
+        work.name: (
+            *known.states,
+            *work.plan.remembers,
+            *(work.plan.turn.keeps if work.plan.turn else ()),
+        )
         for work in works
-        if (work.outcome is not None or _is_idle(work))
+        if (work.outcome is not None or work.is_counted)
         and (known := work.record or work.draft) is not None
     }
     return forget_states(world, stated)
-
-
-def _is_idle(work: Work) -> bool:
-    """Whether a refresh did nothing for a view but count: its answer is due later."""
-    return work.plan.turn is not None and work.plan.program is None and work.error is None
-
-
-def _stored_of_period(plan: ViewPlan) -> tuple[str, ...]:
-    """What is kept for the due refresh; it goes with the answer."""
-    return () if plan.turn is None or plan.turn.is_due else tuple(plan.turn.chains)
 
 
 def _period_update(plan: ViewPlan) -> list[u.Update]:
@@ -114,7 +108,8 @@ def _period_update(plan: ViewPlan) -> list[u.Update]:
     turn = plan.turn
     if turn is None or (turn.is_due and plan.program is not None):
         return []
-    period = Period(turn.number, turn.reached, tuple(turn.chains))
+    reached = (*turn.reached, dict(plan.end)) if turn.writes else turn.reached
+    period = Period(turn.number, reached, turn.keeps)
     return [u.AdvancePeriod(plan.view, None if turn.is_due else period)]
 
 

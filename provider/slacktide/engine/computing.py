@@ -57,7 +57,15 @@ def compute(
     except DataError as error:
         _compute_otherwise(executor, store, world, work, error)
     except SlacktideError as error:
-        work.error = error
+        if not _left_to_due(work, error):
+            work.error = error
+
+
+def _left_to_due(work: Work, failure: SlacktideError) -> bool:
+    """Leave all to the due refresh where one before it fails: its row may be gone by then, or it goes another way."""
+    idle = plan_idle(work.plan, Reason("EARLY_FAILS", failure.code))
+    work.plan = work.plan if idle is None else idle
+    return idle is not None
 
 
 def _execute(executor: Executor, store: Store, world: World, work: Work) -> None:
@@ -114,7 +122,7 @@ def _task(world: World, work: Work) -> Task:
 
 def _of_period(plan: ViewPlan) -> dict[str, tuple[str, ...]]:
     """What a refresh stores before the answer is due, and the sources that each chain is made of."""
-    return {} if plan.turn is None else {c: s for c, s in plan.turn.chains.items() if s}
+    return {} if plan.turn is None else dict(plan.turn.writes)
 
 
 def _compute_otherwise(
@@ -126,9 +134,7 @@ def _compute_otherwise(
     went, over which a query may stumble where batch does not.
     """
     planned = work.plan
-    idle = plan_idle(planned)
-    if idle is not None:
-        work.plan = idle  # what fails before the answer is due may be gone by then
+    if _left_to_due(work, failure):
         return
     work.error = failure
     why = Reason("CHANGE_FAILS", failure.code)

@@ -9,13 +9,12 @@ have are refused then, before there is a plan.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from slacktide.common.names import check_name
 from slacktide.engine.catalogue import Catalogue
 from slacktide.engine.definitions import check_settings, notice_of
-from slacktide.engine.plan import Alteration, Plan, Registration
+from slacktide.engine.plan import Alteration, Declared, Plan, Registration
 from slacktide.engine.sources import check_arguments, has_other_columns, is_wider, widened
 from slacktide.errors import InvalidSettingError
 from slacktide.store.record import FunctionRecord, Source
@@ -30,15 +29,6 @@ _NEEDED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "function": (("target", "returns"), '{"target": "module:function", "returns": "double"}'),
     "view": (("sql",), '{"sql": "SELECT …"}'),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """What the run is to create or to change, and in words what differs and stays."""
-
-    register: tuple[Registration, ...]
-    notices: tuple[str, ...]
-    alter: tuple[Alteration, ...] = ()
 
 
 def declare(catalogue: Catalogue, world: World, declarations: Mapping[str, Any]) -> Declared:

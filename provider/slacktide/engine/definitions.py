@@ -189,8 +189,8 @@ def _ground(world: World, view: ReadView) -> tuple[q.Requirement, ...]:
 
 def notice_of(name: str, settings: Mapping[str, Any]) -> str | None:
     """Say which settings of a view are kept with it and do not steer anything."""
-    acted = {"goal"} if weights_of(settings) else set()
-    kept = [key for key in KEPT.keys() - acted if settings.get(key) not in (None, KEPT[key])]
+    acted = ("goal",) if weights_of(settings) else ()
+    kept = [key for key in KEPT if key not in acted and settings.get(key) not in (None, KEPT[key])]
     if not kept:
         return None
     return (

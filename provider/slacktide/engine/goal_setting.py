@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from slacktide.errors import InvalidSettingError
 
-MOST = 100
-"""Refreshes of a period, at most."""
+MOST_REFRESHES = 100
+"""Of a period, at most."""
+LEAST, MOST = 1e-6, 1e6
+"""What a weight may be."""
 
 
 def weights_of(settings: Mapping[str, Any]) -> tuple[Fraction, ...]:
     """The price of work in each refresh of a period, the last of which is due; empty where each one is.
 
     Args:
-        settings: of a view, as they are stored.
+        settings: of a view, as they are stored; an older version may have stored what is no weight.
     """
     goal = settings.get("goal")
-    told = goal.get("weights", ()) if isinstance(goal, Mapping) else ()
-    return tuple(Fraction(str(weight)) for weight in told)
+    if not isinstance(goal, Mapping) or not _are_weights(goal.get("weights")):
+        return ()
+    return tuple(Fraction(str(weight)) for weight in goal["weights"])
 
 
 def check_goal(view: str, goal: Any) -> None:
     """Check the weights of a goal.
 
     Raises:
-        InvalidSettingError: they are none.
+        InvalidSettingError: they are not weights, or something stands beside them.
     """
     if not isinstance(goal, Mapping) or "weights" not in goal:
         return
-    told = goal["weights"]
-    is_list = isinstance(told, list | tuple) and 2 <= len(told) <= MOST
-    if not is_list or not all(_is_weight(weight) for weight in told) or len(goal) > 1:
+    if not _are_weights(goal["weights"]) or len(goal) > 1:
         raise InvalidSettingError(
-            f"view {view} has the goal {dict(goal)!r}",
-            hint="weights are numbers above 0, one for each refresh of a period, such as "
-            '{"weights": [0.25, 0.3, 1]}: the answer is due at the last',
+            f"view {view} has the goal {reprlib.repr(dict(goal))}",
+            hint="its weights are 2 to 100 numbers from 0.000001 to 1000000, one for each refresh of a period, and nothing "
+            'stands beside them, as in {"weights": [0.25, 0.3, 1]}: the answer is due at the last',
         )
+
+
+def _are_weights(told: Any) -> bool:
+    is_list = isinstance(told, list | tuple) and 2 <= len(told) <= MOST_REFRESHES
+    return is_list and all(_is_weight(weight) for weight in told)
 
 
 def _is_weight(weight: Any) -> bool:
     is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-    return is_number and 0 < weight < float("inf")
+    return is_number and LEAST <= weight <= MOST

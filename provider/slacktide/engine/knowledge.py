@@ -60,7 +60,7 @@ class Knowledge:
     @cached_property
     def fitted(self) -> Fit:
         """The coefficients that the newest runs show, and how well they tell of these."""
-        told = (_sample(view) for _, views in reversed(self._told) for view in views.values())
+        told = (_sample(view) for _, views in reversed(self.told) for view in views.values())
         return fit([*islice(filter(None, told), MOST_SAMPLES)], self.calibrated)
 
     @property
@@ -80,12 +80,12 @@ class Knowledge:
             return Evidence((), self.coefficients, rows)
         since = record.since
         past = [
-            _past(number, views.get(record.name)) for number, views in self._told if number >= since
+            _past(number, views.get(record.name)) for number, views in self.told if number >= since
         ]
         return Evidence([one for one in past if one is not None], self.coefficients, rows)
 
     @cached_property
-    def _told(self) -> list[tuple[int, Mapping[str, Any]]]:
+    def told(self) -> list[tuple[int, Mapping[str, Any]]]:
         """What the reports that are kept say of views, the oldest first."""
         runs = sorted(self.world.runs.items())
         return [(number, run.report.get("views") or {}) for number, run in runs if run.report]
@@ -133,7 +133,7 @@ class Knowledge:
             files=end if held is None else held.files,
             changes=(
                 ChangeFacts(
-                    rows=_changed(changes.rows, changes.bytes, there.bytes, counted),
+                    rows=changed_rows(changes.rows, changes.bytes, there.bytes, counted),
                     bytes=float(changes.bytes),
                     deleted=Figure(float(changes.deletes or 0), "observed"),
                 ),
@@ -154,8 +154,15 @@ class Knowledge:
                     yield rel.digest, self._chains[name].rows
 
 
-def _changed(rows: int | None, size: int, whole: int, all_rows: Figure) -> Figure:
-    """Rows of a change; by its bytes where they are not known."""
+def changed_rows(rows: int | None, size: int, whole: int, all_rows: Figure) -> Figure:
+    """Rows of a change; by its bytes where they are not known.
+
+    Args:
+        rows: as counted.
+        size: bytes of its files.
+        whole: bytes of all files of the source.
+        all_rows: of the source.
+    """
     if rows is not None:
         return Figure(float(rows), "observed")
     return Figure(all_rows.value * size / whole if whole else 0.0)

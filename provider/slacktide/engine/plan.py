@@ -34,6 +34,18 @@ class Alteration:
 
 
 @dataclass(frozen=True, slots=True)
+class Declared:
+    """What a run is to create or to change, and in words what differs and stays."""
+
+    register: tuple[Registration, ...] = ()
+    notices: tuple[str, ...] = ()
+    alter: tuple[Alteration, ...] = ()
+
+
+NOTHING_DECLARED = Declared()
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What one run is to do.
 
@@ -81,6 +93,19 @@ class Plan:
         return not (self.register or self.alter) and all(
             view.method == "unchanged" and view.turn is None for view in self.views
         )
+
+    @property
+    def needs_spark(self) -> bool:
+        """Whether there is work for Spark; without, a run that is not empty counts refreshes alone."""
+        done_by_spark = (
+            self.register,
+            self.alter,
+            self.mirrors,
+            self.mirror_segments,
+            self.compactions,
+            self.foreign_keys,
+        )
+        return any(done_by_spark) or any(view.program is not None for view in self.views)
 
     @property
     def summary(self) -> list[str]:

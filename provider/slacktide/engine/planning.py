@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.quantities import parse_bytes
 from slacktide.common.tree import of_type
 from slacktide.engine.compacting import compactions_due
-from slacktide.engine.foreign_keys import due, foreign_key_of, foreign_keys_at, upkeep_in
+from slacktide.engine.foreign_keys import due as keys_due
+from slacktide.engine.foreign_keys import foreign_key_of, foreign_keys_at, upkeep_in
+from slacktide.engine.goal_setting import weights_of
 from slacktide.engine.knowledge import Knowledge
-from slacktide.engine.plan import Alteration, Plan, Registration
+from slacktide.engine.plan import NOTHING_DECLARED, Declared, Plan
 from slacktide.engine.progressing import progress_of
 from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.api import Situation, plan_view
@@ -30,10 +32,9 @@ def make_plan(
     *,
     now: str,
     views: Sequence[str] | None = None,
-    register: Sequence[Registration] = (),
-    alter: Sequence[Alteration] = (),
-    notices: Sequence[str] = (),
+    declared: Declared = NOTHING_DECLARED,
     prices: Prices = PRICES,
+    due: Collection[str] = (),
 ) -> Plan:
     """Plan one run.
 
@@ -41,18 +42,17 @@ def make_plan(
         world: the log as it is.
         now: the instant of the run.
         views: names of the views to refresh; None for all that are not paused.
-        register: views that the run creates.
-        alter: sources to which the run gives columns first.
-        notices: in words, what is declared otherwise than the workspace has it, and columns that nobody
-            declared.
+        declared: views that the run creates, sources to which it gives columns first, and in words what is
+            declared otherwise than the workspace has it, and columns that nobody declared.
         prices: of reading and writing, by which chains are compacted.
+        due: views whose answer is due at this run, wherever their period stands.
 
     Raises:
         UnknownObjectError: there is no view of a name.
     """
     records, paused = _chosen(world, views)
     ends = next_ends(world, records)
-    plans = plan_views(Knowledge(world), records, ends)
+    plans = plan_views(Knowledge(world), records, ends, due)
     upkeep = _upkeep(world, plans)
     read = _read_versions(plans, upkeep)
     mirrors = {name: end for name, end in read.items() if is_mirror_due(world, name, end)}
@@ -62,13 +62,13 @@ def make_plan(
         now=now,
         views=tuple(plans),
         mirrors=mirrors,
-        register=tuple(register),
+        register=declared.register,
         versions=ends,
-        notices=(*notices, *paused),
-        alter=tuple(alter),
+        notices=(*declared.notices, *paused),
+        alter=declared.alter,
         mirror_segments=mirror_segments,
         compactions=compactions_due(world, plans, mirror_segments, prices),
-        foreign_keys=due(world, plans, upkeep.values(), ends),
+        foreign_keys=keys_due(world, plans, _of_answers(plans, upkeep), ends),
     )
 
 
@@ -87,10 +87,14 @@ def plan_next(world: World, name: str) -> ViewPlan:
 
 
 def plan_views(
-    known: Knowledge, records: Sequence[ViewRecord], ends: Mapping[str, int]
+    known: Knowledge,
+    records: Sequence[ViewRecord],
+    ends: Mapping[str, int],
+    due: Collection[str] = (),
 ) -> list[ViewPlan]:
-    """Plan the views of one run, up to the same version of each source."""
-    return _consistent(known, [_plan_one(known, record, ends) for record in records], ends)
+    """Plan the views of one run, up to the same version of each source; see `make_plan`."""
+    plans = [_plan_one(known, one, ends, is_due=one.name in due) for one in records]
+    return _consistent(known, plans, ends)
 
 
 def situation_of(
@@ -167,8 +171,10 @@ def _end(source: Source, readers: Sequence[ViewRecord], taken: int) -> int:
     foremost = max(reached, default=taken)
     if source.held:
         return foremost
-    # A view without an answer is made from all rows, however far it lags, and holds no other back.
-    lags = [v for one in readers if (v := (one.versions or {}).get(source.name)) is not None]
+    # A view without an answer is made from all rows, however far it lags, and holds no other back; nor does
+    # one whose answer is due later.
+    each = [one for one in readers if not weights_of(one.settings)]
+    lags = [v for one in each if (v := (one.versions or {}).get(source.name)) is not None]
     return max(foremost, _limited(source, min(lags, default=foremost)))
 
 
@@ -200,14 +206,19 @@ def _limited(source: Source, start: int) -> int:
 
 
 def _plan_one(
-    known: Knowledge, record: ViewRecord, ends: Mapping[str, int], rebuilds: str = ""
+    known: Knowledge,
+    record: ViewRecord,
+    ends: Mapping[str, int],
+    rebuilds: str = "",
+    *,
+    is_due: bool = False,
 ) -> ViewPlan:
     view = ReadView.from_dict(record.definition)
     start = dict(record.versions or {})
     end = {source: max(ends[source], start.get(source, 0)) for source in view.sources}
     policy = record.settings.get("policy", "auto")
     situation = situation_of(known, record, view, start, end, policy, rebuilds)
-    progress = progress_of(known, record, view, end)
+    progress = progress_of(known, record, view, end, is_due=is_due)
     if progress is None:
         return plan_view(record.name, view, situation)
     return plan_turn(record.name, view, situation, progress)
@@ -257,7 +268,8 @@ def _consistent(known: Knowledge, plans: list[ViewPlan], ends: Mapping[str, int]
             )
             if shared:
                 record = known.world.views[plan.view]
-                plans[position] = _plan_one(known, record, ends, rebuilds=shared[0])
+                is_due = plan.turn is not None and plan.turn.is_due
+                plans[position] = _plan_one(known, record, ends, shared[0], is_due=is_due)
                 moved = True
         if not moved:
             return plans
@@ -294,6 +306,12 @@ def _upkeep(world: World, plans: Iterable[ViewPlan]) -> dict[str, Upkeep]:
     known = frozenset(map(foreign_key_of, world.held_keys.values()))
     computed = (plan.view for plan in plans if plan.program is not None)
     return {name: upkeep_in(world.views[name], known) for name in computed}
+
+
+def _of_answers(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> list[Upkeep]:
+    """What views that are answered go by: keys are known as of answers, and checked with them."""
+    early = {plan.view for plan in plans if plan.turn is not None and not plan.turn.is_due}
+    return [one for name, one in upkeep.items() if name not in early]
 
 
 def _read_versions(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> dict[str, int]:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from slacktide.algebra.view import ReadView
 from slacktide.engine.goal_setting import weights_of
-from slacktide.engine.knowledge import Knowledge
+from slacktide.engine.knowledge import Knowledge, changed_rows
 from slacktide.optimizer.progress import Progress
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts
 from slacktide.optimizer.statistics.arrivals import Arrived, expected, foreseen
 from slacktide.optimizer.statistics.intervals import together
 from slacktide.store.record import Period, Source, ViewRecord
-from slacktide.store.world import World
 
-Vector = Mapping[str, int]
+VersionVector = Mapping[str, int]
 
 
 def progress_of(
-    known: Knowledge, record: ViewRecord, view: ReadView, end: Vector
+    known: Knowledge,
+    record: ViewRecord,
+    view: ReadView,
+    end: VersionVector,
+    *,
+    is_due: bool = False,
 ) -> Progress | None:
     """Where a view stands between two answers; None where each refresh answers, or there is no answer yet.
 
@@ -29,6 +33,7 @@ def progress_of(
         record: of the view.
         view: as read.
         end: the versions up to which the refresh at hand goes.
+        is_due: whether it answers wherever the period stands.
     """
     weights = weights_of(record.settings)
     if not weights or record.versions is None:
@@ -36,12 +41,18 @@ def progress_of(
     period = record.period or Period(0)
     if not known.world.chains.keys() >= {*period.chains}:
         period = Period(period.turn)  # a file was damaged, or a source was reset
-    turn = period.turn + 1
+    turn = len(weights) if is_due else period.turn + 1
     reached = (dict(record.versions), *map(dict, period.reached))
     instants = [*reached, end]
     facts = known.statistics(view, reached[-1], end)
-    is_due = turn >= len(weights)
-    later = {} if is_due else _expected(known.world, record, view, turn, len(weights), end)
+    sources = {name: Past(known.world.sources[name], facts.source(name)) for name in view.sources}
+    told = {name: past.over(instants) for name, past in sources.items()}
+    if turn < len(weights):
+        past_periods = list(_periods(known, record, len(weights)))
+        told = {
+            name: followed(told[name], past.rest(past_periods, instants, turn, len(weights)))
+            for name, past in sources.items()
+        }
     return Progress(
         weights=weights,
         turn=turn,
@@ -49,77 +60,92 @@ def progress_of(
         reached=reached,
         stored=period.chains,
         keeps=(*record.states, *record.remembers),
-        statistics=replace(
-            facts,
-            sources={
-                name: _over(known.world.sources[name], source, instants, later.get(name))
-                for name, source in facts.sources.items()
-            },
+        statistics=replace(facts, sources=told),
+        quiet=frozenset(
+            (name, instant)
+            for instant, (start, until) in enumerate(pairwise(instants), 2)
+            for name in view.sources
+            if start[name] == until[name]
         ),
     )
 
 
-def _over(
-    source: Source, facts: SourceFacts, instants: Sequence[Vector], later: ChangeFacts | None
-) -> SourceFacts:
-    """What is known of a source over several intervals, and one that is to come."""
-    spans = pairwise(versions[source.name] for versions in instants)
-    changes = [_facts(_arrived(source, *span)) for span in spans]
-    whole = replace(facts, changes=tuple(changes))
-    if later is None:
-        return whole
-    return replace(foreseen(whole, [later]), changes=(*changes, later))
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What has come to a source, interval by interval.
 
-
-def _expected(
-    world: World, record: ViewRecord, view: ReadView, turn: int, of: int, end: Vector
-) -> dict[str, ChangeFacts]:
-    """What comes to each source after a refresh until the due one, as in the periods before.
-
-    Where there were none, as much in each refresh to come as in those of this period so far.
+    Attributes:
+        source: with its arrivals.
+        facts: what is known of it now.
     """
-    past = list(_periods(world, record, of))
-    found: dict[str, ChangeFacts] = {}
-    for name in view.sources:
-        source = world.sources[name]
-        seen = [
-            [_arrived(source, *span) for span in pairwise(one[name] for one in period)]
-            for period in past
-            if all(name in one for one in period)
-        ]
+
+    source: Source
+    facts: SourceFacts
+
+    def over(self, instants: Sequence[VersionVector]) -> SourceFacts:
+        """What is known of it over several intervals."""
+        return replace(self.facts, changes=tuple(map(_facts, self.intervals(instants))))
+
+    def intervals(self, instants: Sequence[VersionVector]) -> list[Arrived]:
+        """What came in each interval."""
+        name = self.source.name
+        return [self._arrived(one[name], other[name]) for one, other in pairwise(instants)]
+
+    def rest(
+        self,
+        periods: Sequence[list[VersionVector]],
+        now: Sequence[VersionVector],
+        turn: int,
+        of: int,
+    ) -> ChangeFacts:
+        """What comes after a refresh until the due one, as in the periods before.
+
+        Where there were none, as much in each refresh to come as in those of this period so far.
+
+        Args:
+            periods: versions at the ends of the intervals of each.
+            now: the same of this period.
+            turn: the place of the refresh in its period.
+            of: how many refreshes a period has.
+        """
+        name = self.source.name
+        seen = [self.intervals(one) for one in periods if all(name in ends for ends in one)]
         if seen:
-            found[name] = together(expected(seen)[turn:])
-        else:
-            here = _facts(_arrived(source, (record.versions or {}).get(name, 0), end[name]))
-            found[name] = _scaled(here, (of - turn) / turn)
-    return found
+            return together(expected(seen)[turn:])
+        so_far = together([_facts(one) for one in self.intervals(now)])
+        factor = (of - turn) / turn
+        return ChangeFacts(
+            so_far.rows.scaled(factor), so_far.bytes * factor, so_far.deleted.scaled(factor)
+        )
+
+    def _arrived(self, start: int, end: int) -> Arrived:
+        totals = self.source.arrivals.totals(start, end)
+        whole = self.source.arrivals.totals(0, self.source.version)
+        rows = changed_rows(totals.rows, totals.bytes, whole.bytes, self.facts.rows).value
+        return Arrived(rows, min(float(totals.deletes or 0), rows), float(totals.bytes))
 
 
-def _periods(world: World, record: ViewRecord, of: int) -> Iterator[list[Vector]]:
+def followed(facts: SourceFacts, later: ChangeFacts) -> SourceFacts:
+    """What is known of a source with one more interval, which has not come yet."""
+    return replace(foreseen(facts, [later]), changes=(*facts.changes, later))
+
+
+def _periods(known: Knowledge, record: ViewRecord, of: int) -> Iterator[list[VersionVector]]:
     """The versions at the ends of the intervals of whole periods of the present text, the oldest first."""
-    ends: list[Vector] = []
-    for number, run in sorted(world.runs.items()):
-        told = (run.report.get("views") or {}).get(record.name)
+    ends: list[VersionVector] = []
+    for number, views in known.told:
+        told = views.get(record.name)
         if told is None or number < (record.since or 0) or told.get("method") == "failed":
             continue
-        ends.append(run.report.get("versions") or {})
+        at = known.world.runs[number].report.get("versions") or {}
+        if ends and any(at.get(name, 0) < version for name, version in ends[-1].items()):
+            ends = []  # a source was reset: its versions compare with none before
+        ends.append(at)
         if not any(reason.startswith("NOT_DUE") for reason in told.get("reasons", ())):
             if len(ends) == of + 1:
                 yield ends
             ends = ends[-1:]
 
 
-def _arrived(source: Source, start: int, end: int) -> Arrived:
-    totals = source.arrivals.totals(start, end)
-    rows = float(totals.rows or 0)
-    return Arrived(rows, min(float(totals.deletes or 0), rows), float(totals.bytes))
-
-
 def _facts(arrived: Arrived) -> ChangeFacts:
     return expected([[arrived]])[0]
-
-
-def _scaled(change: ChangeFacts, factor: float) -> ChangeFacts:
-    return ChangeFacts(
-        change.rows.scaled(factor), change.bytes * factor, change.deleted.scaled(factor)
-    )

@@ -15,6 +15,7 @@ from slacktide.algebra.tree import canonical
 from slacktide.algebra.view import ReadView
 from slacktide.engine.definitions import ViewDraft, draft_view, names
 from slacktide.engine.forgetting import forget_states
+from slacktide.engine.goal_setting import weights_of
 from slacktide.errors import QueryError, SetupError, UserError
 from slacktide.optimizer.normal import normal
 from slacktide.store import requirement as q
@@ -186,7 +187,12 @@ def _redefinition(
     updates: list[u.Update] = [
         draft.restatement() if draft.name in same else draft.replacement() for draft in drafts
     ]
-    kept = {one.name: world.views[one.name].kept if one.name in same else () for one in drafts}
+    kept: dict[str, tuple[str, ...]] = {}
+    for draft in drafts:
+        old = world.views[draft.name]
+        ends = not weights_of(draft.settings)
+        updates += [u.AdvancePeriod(old.name, None)] if old.period and ends else []
+        kept[old.name] = () if draft.name not in same else old.remembers if ends else old.kept
     updates += forget_states(world, {one.name: (*one.states, *kept[one.name]) for one in drafts})
     readers = world.readers(name)
     requirements: list[q.Requirement] = [q.ReadersAre(name, readers)]

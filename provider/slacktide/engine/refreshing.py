@@ -51,7 +51,7 @@ class Refresh:
 
     Args:
         store: the workspace's store.
-        spark: the session that works.
+        spark: the session that works; None for a plan without work for it.
         clock: for the times of the report.
         attempt: names this attempt; its directories are its own.
         prices: what a plan that is made again reckons with.
@@ -60,7 +60,7 @@ class Refresh:
     def __init__(
         self,
         store: Store,
-        spark: SparkSession,
+        spark: SparkSession | None,
         *,
         clock: Clock,
         attempt: str,
@@ -90,9 +90,17 @@ class Refresh:
             plan = again(world, plan, moved, self._prices)
         if plan.is_empty:
             return self._report(world, plan, [], None, started, {})
+        if not plan.needs_spark:
+            return self._counted(world, plan, started)
+        if self._spark is None:
+            raise CommitConflictError(
+                f"plan {plan.plan_id} was made again and has work for Spark now",
+                hint="refresh again, with a Spark session",
+            )
+        spark = self._spark
         while True:
             try:
-                return self._execute(world, plan, started)
+                return self._execute(spark, world, plan, started)
             except DamagedFileError as damage:
                 world, plan = self._without(world, plan, damage)
             except LostForeignKeysError as lost:
@@ -121,16 +129,29 @@ class Refresh:
         notices = (loss.notice for loss in losses)
         return world, replace(fresh, notices=(*fresh.notices, *notices))
 
-    def _execute(self, world: World, plan: Plan, started: str) -> Report:
+    def _counted(self, world: World, plan: Plan, started: str) -> Report:
+        """Commit that a refresh was due for no view: Spark has nothing to do for that."""
+        works = [self._known(world, view) for view in plan.views]
+        return self._commit(
+            world,
+            plan,
+            works,
+            {},
+            [],
+            [],
+            lambda run: self._report(world, plan, works, run, started, {}),
+        )
+
+    def _execute(self, spark: SparkSession, world: World, plan: Plan, started: str) -> Report:
         from slacktide.spark.executor import Executor
 
-        new = register(self._spark, self._store, world, plan)
+        new = register(spark, self._store, world, plan)
         refused = new.refused
         works = [self._known(world, view) for view in plan.views] + new.works
         mirrors = mirrors_of(world, plan, works)
         check_pinned(self._store, world, works)
         executor = Executor(
-            self._spark,
+            spark,
             self._store,
             world,
             attempt=self._attempt,
@@ -143,7 +164,9 @@ class Refresh:
             compute(executor, self._store, world, work, works)
         failures = [work.error for work in works if work.error is not None]
         failures += list(refused.values())
-        if failures and all(w.error or w.plan.program is None for w in works):
+        if failures and all(
+            w.error or (w.plan.program is None and not w.is_counted) for w in works
+        ):
             raise failures[0]
         compacted = compact(executor, world, plan.compactions, works, written)
 
@@ -236,7 +259,8 @@ class Refresh:
         refused: Mapping[str, SlacktideError],
         compacted: Sequence[Compacted] = (),
     ) -> Report:
-        unchanged = {view.view: unchanged_report(world, view) for view in plan.views}
+        planned = [*plan.views, *(work.plan for work in works if work.record is not None)]
+        unchanged = {view.view: unchanged_report(world, view) for view in planned}
         worked = {
             work.name: view_report(world, work) for work in works if work.plan.program is not None
         }

@@ -28,9 +28,10 @@ def view_report(world: World, work: Work) -> ViewReport:
         answered = {} if work.record is None else dict(work.record.versions or {})
         return ViewReport("failed", reasons, error=error, versions=answered, rows=rows)
     written = work.outcome.chains
+    early = () if work.plan.turn is None else work.plan.turn.keeps
     state_bytes = sum(
         _bytes_after(world, chain, written.get(chain))
-        for chain in state_sources(work.view, work.plan.remembers)
+        for chain in (*state_sources(work.view, work.plan.remembers), *early)
     )
     return ViewReport(
         method=work.plan.method,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.engine.foreign_keys import lost
-from slacktide.engine.plan import Plan
+from slacktide.engine.plan import Declared, Plan
 from slacktide.engine.planning import is_mirror_due, make_plan, state_versions
 from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan
@@ -75,7 +75,7 @@ def _moved_chain(world: World, expects: Mapping[str, Mapping[str, int]]) -> str:
 
 def _lost_mirror(world: World, view: ViewPlan, mirrors: Mapping[str, int]) -> str:
     """Name a mirror that the plan counts on and that an attempt which was killed found damaged."""
-    if view.program is None or view.method != "incremental":
+    if view.program is None or view.method not in {"incremental", "states-only"}:
         return ""
     for name in sorted({read.source for read in of_type(view.program, ReadSnapshot)}):
         is_feed = world.sources[name].kind == "change-feed"
@@ -87,7 +87,14 @@ def _lost_mirror(world: World, view: ViewPlan, mirrors: Mapping[str, int]) -> st
 def again(world: World, plan: Plan, moved: str, prices: Prices) -> Plan:
     """Make a plan again under its own id, so that a retry of it still finds its run."""
     names = [view.view for view in plan.views if view.view in world.views]
-    fresh = make_plan(world, now=plan.now, views=names, register=plan.register, prices=prices)
+    fresh = make_plan(
+        world,
+        now=plan.now,
+        views=names,
+        declared=Declared(register=plan.register),
+        prices=prices,
+        due=[view.view for view in plan.views if view.turn is not None and view.turn.is_due],
+    )
     reason = Reason("STALE_PLAN", moved)
     views = tuple(replace(view, reasons=(*view.reasons, reason)) for view in fresh.views)
     return replace(fresh, views=views, notices=plan.notices, identity=plan.plan_id)

@@ -100,7 +100,7 @@ def history_of(
     reports = History(numbers, read)
     if view is None:
         return reports
-    computed = ("incremental", "full", "failed")
+    computed = ("incremental", "full", "states-only", "failed")
     return [r for r in reports if view in r.views and r.views[view].method in computed]
 
 

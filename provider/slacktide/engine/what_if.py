@@ -150,11 +150,15 @@ def _window(world: World, record: ViewRecord, view: ReadView) -> tuple[Versions,
         return start, newest
     since = record.since or 0
     told = (world.runs[run].report.get("views", {}) for run in sorted(world.runs) if run >= since)
-    taken = [one["versions"] for views in told if (one := views.get(record.name)) and one["actual"]]
+    taken = [one["versions"] for views in told if (one := views.get(record.name)) and _answers(one)]
     if len(taken) < 2 or not taken[-2].keys() == taken[-1].keys() == newest.keys():
         return None
     is_rising = all(taken[-2][name] <= at <= newest[name] for name, at in taken[-1].items())
     return (taken[-2], taken[-1]) if is_rising else None  # a source that was reset begins anew
+
+
+def _answers(told: Mapping[str, Any]) -> bool:
+    return bool(told["actual"]) and told["method"] != "states-only"
 
 
 def _situation(

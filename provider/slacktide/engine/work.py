@@ -30,3 +30,8 @@ class Work:
     outcome: Outcome | None = None
     error: SlacktideError | None = None
     switched: bool = False
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the run does nothing for the view but count a refresh of its period."""
+        return self.plan.turn is not None and self.plan.program is None and self.error is None

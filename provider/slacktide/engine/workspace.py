@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -117,6 +118,7 @@ class Workspace(WorkspaceDefinitions):
         event: Any = None,
         now: datetime | None = None,
         declarations: Mapping[str, Any] | None = None,
+        due: bool = False,
     ) -> Plan:
         """Accept what has landed and plan a run; the plan is stored. Needs no JVM.
 
@@ -126,6 +128,7 @@ class Workspace(WorkspaceDefinitions):
             now: the instant that functions of the clock give.
             declarations: sources, functions and views of the Airflow Variable; what is missing in
                 the workspace is added: sources and functions at once, views by the run.
+            due: whether all answers are due now, in mid-period too.
         """
         declared = declare(self._catalogue, self._store.world(), declarations or {})
         known = self._store.world()
@@ -134,10 +137,11 @@ class Workspace(WorkspaceDefinitions):
             self._store.world(),
             now=isoformat(now or event or self._clock()),
             views=views,
-            register=declared.register,
-            alter=declared.alter,
-            notices=(*declared.notices, *self._intake.extra_since(known)),
+            declared=replace(
+                declared, notices=(*declared.notices, *self._intake.extra_since(known))
+            ),
             prices=self._prices,
+            due=self._store.world().views if due else (),
         )
         self._store.put_plan(plan.plan_id, plan.to_dict())
         return plan
@@ -157,6 +161,10 @@ class Workspace(WorkspaceDefinitions):
         return self._sinks.after(
             spark, lambda: self._refresh(spark, self.plan(views) if plan is None else plan)
         )
+
+    def count(self, plan: Plan) -> Report:
+        """Commit a plan that has no work for Spark: it counts refreshes whose answers are due later."""
+        return self._run(None, attempt=random_token()).run(plan)
 
     def _refresh(self, spark: SparkSession, plan: Plan | str) -> Report:
         # A plan that was committed long ago may have been collected since.

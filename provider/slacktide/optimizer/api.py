@@ -14,6 +14,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs import (
+    Coefficients,
     Evidence,
     Vector,
     Way,
@@ -87,10 +88,17 @@ def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
     """Plan one run of one view."""
     resumed = None if situation.start else _resumed(name, view, situation)
     plan = _planned(name, view, situation) if resumed is None else resumed
+    return estimated(plan, view, situation.statistics, situation.evidence.coefficients)
+
+
+def estimated(
+    plan: ViewPlan, view: ReadView, statistics: Statistics, rates: Coefficients
+) -> ViewPlan:
+    """Say of each node of a plan what it is expected to give and to take, where the plan says what it takes."""
     if plan.program is None or not plan.predicted:
         return plan
-    work = work_by_node(plan.program, situation.statistics, view.relation)
-    rates, in_tasks = situation.evidence.coefficients, plan.predicted["cpu_seconds"]
+    work = work_by_node(plan.program, statistics, view.relation)
+    in_tasks = plan.predicted["cpu_seconds"]
     return replace(plan, estimates=estimates_of(plan.program, work, rates, in_tasks))
 
 

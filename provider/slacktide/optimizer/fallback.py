@@ -38,18 +38,24 @@ def plan_text(view: ReadView, plan: ViewPlan, why: Reason) -> ViewPlan | None:
     )
 
 
-def plan_idle(plan: ViewPlan) -> ViewPlan | None:
-    """Plan the same refresh without what it stores; None where the answer is due."""
+def plan_idle(plan: ViewPlan, why: Reason) -> ViewPlan | None:
+    """Plan the same refresh without what it stores; None where the answer is due.
+
+    Args:
+        plan: of the refresh.
+        why: the reason that the report gives besides.
+    """
     turn = plan.turn
     if turn is None or turn.is_due or plan.program is None:
         return None
-    before = {chain: of for chain, of in turn.chains.items() if not of}
     return replace(
         plan,
         method="unchanged",
+        reasons=(*plan.reasons, why),
         program=None,
         predicted={},
-        turn=replace(turn, reached=turn.reached[:-1], chains=before, expects={}),
+        estimates=NOTHING,
+        turn=replace(turn, writes={}, expects={}),
     )
 
 

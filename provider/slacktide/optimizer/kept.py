@@ -6,10 +6,9 @@ engine has written, whoever planned that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from slacktide.algebra.tree import sources
 from slacktide.errors import InvariantError
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap, Trait, ValDelta, ValSnap
@@ -29,27 +28,39 @@ class Kept:
         before: the group of what is stored at the start.
         after: that of what is to be stored at the end.
         change: that of what leads from one to the other; None where it does not change.
-        sources: that it is made of.
     """
 
     chain: str
     before: int
     after: int
     change: int | None
-    sources: tuple[str, ...]
 
 
-def chains_at_start(memo: Memo, conf: Mapping[str, str]) -> dict[str, int]:
-    """The groups of a memo that are a state as of the first instant, by the id that the engine gives it."""
-    found: dict[str, int] = {}
+def kept_in(
+    memo: Memo, chains: Collection[str], conf: Mapping[str, str], end: int
+) -> list[Kept] | None:
+    """What chains hold as of the first instant, and what leads from there to another one.
+
+    A group may be the state of several relations, as where one is the other in an order, and each of them has
+    a chain.
+
+    Returns:
+        One for each chain, in their order; None where the memo does not have them all, or no such change.
+    """
+    found: dict[str, Kept] = {}
     for group in memo.groups:
         for tvr, trait in snaps_at_start(memo, group):
-            found.setdefault(_chain(memo, tvr, trait, conf), group)
-    return found
+            chain = _chain(memo, tvr, trait, conf)
+            if chain in chains and chain not in found:
+                found[chain] = _kept(memo, group, tvr, trait, chain, end)
+    kept = [found[chain] for chain in chains if chain in found]
+    is_whole = len(kept) == len(chains)
+    is_led_to = all(one.change is not None or one.after == one.before for one in kept)
+    return kept if is_whole and is_led_to else None
 
 
 def kept_of(memo: Memo, group: int, conf: Mapping[str, str], end: int) -> Kept:
-    """What is stored of a group as of the first instant, and what leads from there to another one.
+    """What is stored of a group as of the first instant, by the first of its names.
 
     Raises:
         InvariantError: the group is not the state of a relation.
@@ -57,13 +68,14 @@ def kept_of(memo: Memo, group: int, conf: Mapping[str, str], end: int) -> Kept:
     found = next(snaps_at_start(memo, group), None)
     if found is None:
         raise InvariantError(f"group {group} is not the state of a relation")
-    tvr, trait = found
+    return _kept(memo, group, *found, _chain(memo, *found, conf), end)
+
+
+def _kept(memo: Memo, group: int, tvr: int, trait: Snap, chain: str, end: int) -> Kept:
     later = trait.mapped(lambda version: moved(version, end - START))
     columns = memo.groups.hole(group).columns
     after = memo.ask(tvr, later, columns, of_state=isinstance(trait, ValSnap)).group
-    chain = _chain(memo, tvr, trait, conf)
-    change = change_of(memo, tvr, trait, end)
-    return Kept(chain, group, after, change, sources(memo.relation(tvr)))
+    return Kept(chain, group, after, change_of(memo, tvr, trait, end))
 
 
 def change_of(memo: Memo, tvr: int, trait: Snap, end: int) -> int | None:

@@ -14,7 +14,7 @@ from slacktide.optimizer.turn import Turn
 from slacktide.program.operator import CLASSES as OPERATORS
 from slacktide.program.operator import Program
 
-Method = Literal["incremental", "full", "unchanged"]
+Method = Literal["incremental", "full", "unchanged", "states-only"]
 Versions = Mapping[str, int]
 CLASSES = (*ALGEBRA, *OPERATORS)
 
@@ -25,7 +25,8 @@ class ViewPlan:
 
     Attributes:
         view: name of the view.
-        method: ``incremental``, ``full`` or ``unchanged``.
+        method: ``incremental``, ``full`` or ``unchanged``; ``states-only`` where the answer stays and what its due
+            run will need is stored.
         reasons: why it is this method and not a better one.
         program: the steps; None when the view is unchanged.
         start: version of each source that the answer is made of. Without an answer, that from which

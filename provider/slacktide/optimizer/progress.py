@@ -1,12 +1,12 @@
-"""Runs of a view whose answer is due only now and then (PDW-PD, tempura.md §5).
+"""Runs of a view whose answer is due only now and then (PDW-PD, tempura.md §5; ADR 13).
 
 A period has as many refreshes as the goal of the view has weights, and the answer is due at the last one.
 A refresh before it may store what makes the due one cheaper, where that pays by the weights; nobody reads
 it but the runs of the period. Of all refreshes to come only the due one is planned with the one at hand, and
 each plans again by what has really come (tempura.md §5, dynamic re-optimisation).
 
-Each decision is held against what a view without a period would do, by the same prices: a refresh that has
-nothing to gain leaves all to the due one, and the due one goes by what is stored only where that is cheaper.
+Each decision is held against what a view without a period would do: a refresh that has nothing to gain leaves
+all to the due one, and the due one goes by what is stored only where that is cheaper.
 """
 
 from __future__ import annotations
@@ -14,25 +14,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.errors import InvariantError
-from slacktide.optimizer.api import Situation, plan_view
-from slacktide.optimizer.costs import program_work
+from slacktide.optimizer.api import Situation, estimated, plan_view
+from slacktide.optimizer.choice.sharing import UnreachableError
+from slacktide.optimizer.costs import Vector, program_work
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.derivation import maintain
-from slacktide.optimizer.estimates import NOTHING
 from slacktide.optimizer.expand import Problem, Switches, expand
 from slacktide.optimizer.full import from_snapshots
-from slacktide.optimizer.kept import chains_at_start, kept_of
+from slacktide.optimizer.kept import kept_in
 from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.memo.emptiness import Quiet
+from slacktide.optimizer.period_chains import Naming
 from slacktide.optimizer.plan import Versions, ViewPlan
-from slacktide.optimizer.remembered_joins import is_there
-from slacktide.optimizer.rounds import Naming, Rounds
+from slacktide.optimizer.remembered_joins import is_there, joins_of
+from slacktide.optimizer.rounds import Rounds
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.intervals import before_last, newest, united
 from slacktide.optimizer.turn import Turn
@@ -47,6 +48,8 @@ MICRO: Final = 1e-6
 """Seconds of a unit in which the memo prices."""
 SWITCHES: Final = Switches(is_translated=False, is_guided=False)
 """What came over several intervals is what the due refresh puts together."""
+LEAST_WORK: Final = Vector(jobs=1, plans=1)
+"""What any refresh does that stores something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class Progress:
         keeps: the states and joins that the view keeps from answer to answer.
         statistics: what is known, with what came from each of `reached` to the next, then by this refresh, and
             if it is not the due one, what is expected until that.
+        quiet: the sources to which no file came in such an interval, with the instant at which it ends: facts,
+            where figures of files may be missing.
     """
 
     weights: tuple[Fraction, ...]
@@ -71,6 +76,7 @@ class Progress:
     stored: tuple[str, ...]
     keeps: tuple[str, ...]
     statistics: Statistics
+    quiet: Quiet = frozenset()
 
     @property
     def is_due(self) -> bool:
@@ -87,170 +93,197 @@ def plan_turn(name: str, view: ReadView, situation: Situation, progress: Progres
         situation: of a run that goes on from the answer.
         progress: where the view stands since then.
     """
-    if progress.is_due:
-        return _due(name, view, situation, progress)
-    return _early(name, view, situation, progress)
-
-
-def _due(name: str, view: ReadView, situation: Situation, progress: Progress) -> ViewPlan:
-    """The answer: from what the period has stored, or without it, whichever is cheaper."""
-    turn = Turn(progress.turn, len(progress.weights))
-    plan = replace(plan_view(name, view, situation), turn=turn)
-    if len(progress.reached) == 1 or plan.program is None or situation.rebuilds:
-        return plan
-    known = progress.statistics
-    rounds = _rounds(name, view, situation, progress, known)
-    if rounds is None:
-        return plan
-    try:
-        program = rounds.onward().program
-    except InvariantError:  # what has come was not expected, and nothing is stored for it
-        return plan
-    price = _price(program, view, situation, newest(known))
-    if _operators(program) > MOST_OPERATORS or not is_worth(
-        price, _price(plan.program, view, situation, situation.statistics)
-    ):
-        return plan
-    return replace(
-        plan,
-        method="incremental",
-        reasons=(),
-        program=program,
-        start=progress.reached[-1],
-        foreign_keys=(),
-        predicted={"cpu_seconds": round(price, 6)},
-        remembers=situation.remembers,
-        estimates=NOTHING,
-        guard={},
-        turn=replace(turn, expects=_expected(situation, progress)),
-    )
-
-
-def _early(name: str, view: ReadView, situation: Situation, progress: Progress) -> ViewPlan:
-    """What a refresh before the due one stores; nothing where waiting costs no more."""
-    of = len(progress.weights)
-    idle = ViewPlan(
-        name,
-        "unchanged",
-        (Reason("NOT_DUE", f"{progress.turn} of {of}"),),
-        None,
-        progress.reached[-1],
-        situation.end,
-        situation.token,
-        remembers=situation.remembers,
-        turn=Turn(progress.turn, of, progress.reached[1:], dict.fromkeys(progress.stored, ())),
-    )
-    if progress.reached[-1] == situation.end or len(progress.reached) + 2 > MOST_INSTANTS:
-        return idle
-    analysis = analysis_of(view)
-    rounds = _rounds(name, view, situation, progress, progress.statistics)
-    if analysis is None or rounds is None:
-        return idle
-    weight, due = progress.weights[progress.turn - 1], progress.weights[-1]
-    early = rounds.early(weight, due, _quiet(progress.statistics, len(progress.reached) + 1))
-    waiting = _waiting(name, view, analysis, situation, progress)
-    is_idle = not early.program.steps or _operators(early.program) > MOST_OPERATORS
-    if is_idle or not is_worth(float(early.cost) * MICRO, float(due) * waiting):
-        return idle
-    price = _price(early.program, view, situation, newest(before_last(progress.statistics)))
-    return replace(
-        idle,
-        method="incremental",
-        program=early.program,
-        predicted={"cpu_seconds": round(price, 6)},
-        turn=replace(
-            idle.turn or Turn(progress.turn, of),
-            reached=(*progress.reached[1:], situation.end),
-            chains={**dict.fromkeys(progress.stored, ()), **early.scopes},
-            expects=_expected(situation, progress),
-        ),
-    )
+    planning = _Planning(name, view, situation, progress)
+    return planning.due() if progress.is_due else planning.early()
 
 
 def is_worth(cost: float, instead: float) -> bool:
-    """Whether a way that has states of a period in it is taken in the place of one that has none."""
+    """Whether a way by what a period stores is taken in place of one without; what tests may decide otherwise."""
     return cost < instead
 
 
-def _expected(situation: Situation, progress: Progress) -> Mapping[str, Versions]:
-    return {chain: situation.states[chain] for chain in (*progress.keeps, *progress.stored)}
+@dataclass(frozen=True, slots=True)
+class _Planning:
+    """The planning of one refresh."""
 
+    name: str
+    view: ReadView
+    situation: Situation
+    progress: Progress
 
-def _waiting(
-    name: str,
-    view: ReadView,
-    analysis: Maintainability,
-    situation: Situation,
-    progress: Progress,
-) -> float:
-    """Seconds of CPU that the due refresh is expected to take where this one stores nothing."""
-    known = progress.statistics
-    at_once = united(known)
-    changed = frozenset(n for n, one in at_once.sources.items() if one.changes[0].rows.value)
-    programs = [
-        maintain(name, analysis, changed, situation.foreign_keys).program,
-        from_snapshots(name, view),
-    ]
-    prices = [_price(program, view, situation, at_once) for program in programs]
-    if len(progress.reached) > 1:
-        later = united(known, len(progress.reached) - 1)
-        rounds = _rounds(name, view, situation, progress, later)
-        if rounds is not None:
-            prices.append(rounds.onward().key[0] * MICRO)
-    return min(prices)
+    @property
+    def turn(self) -> Turn:
+        """The refresh as one that stores nothing and keeps what is stored."""
+        known = self.progress
+        return Turn(known.turn, len(known.weights), known.reached[1:], known.stored)
 
+    def due(self) -> ViewPlan:
+        """The answer: from what the period has stored, or without it, whichever is cheaper."""
+        situation, known = self.situation, self.progress.statistics
+        turn = replace(self.turn, reached=(), stored=())
+        plan = replace(plan_view(self.name, self.view, situation), turn=turn)
+        if plan.program is None:
+            return replace(plan, remembers=situation.remembers)
+        if len(self.progress.reached) == 1 or situation.rebuilds:
+            return plan
+        rounds = self._rounds(known, self.progress.quiet)
+        try:
+            program = None if rounds is None else rounds.onward().program
+        except UnreachableError:  # what has come was not expected, and nothing is stored for it
+            program = None
+        if program is None or _operators(program) > MOST_OPERATORS:
+            return plan
+        now = newest(known)
+        if not is_worth(self._price(program, now), self._price(plan.program, situation.statistics)):
+            return plan
+        return replace(
+            self._by_program(program, now),
+            method="incremental",
+            reasons=(Reason("STORED_EARLY", f"by {len(self.progress.reached) - 1} of them"),),
+            turn=replace(turn, expects=self._expected()),
+        )
 
-def _rounds(
-    name: str,
-    view: ReadView,
-    situation: Situation,
-    progress: Progress,
-    statistics: Statistics,
-) -> Rounds | None:
-    """The plans that go on from the answer and all that is stored; None where there are none.
+    def early(self) -> ViewPlan:
+        """What a refresh before the due one stores; nothing where waiting costs no more."""
+        known, situation = self.progress, self.situation
+        if known.reached[-1] == situation.end:
+            return self._idle("nothing has come")
+        if len(known.reached) + 2 > MOST_INSTANTS:
+            return self._idle(f"{len(known.reached) - 1} of them have stored something already")
+        analysis = analysis_of(self.view)
+        if analysis is None or analysis.verdict() or situation.policy == "full":
+            return self._idle("the view is computed in full")
+        weight, due = known.weights[known.turn - 1], known.weights[-1]
+        waiting = float(due) * self._waiting(analysis)
+        least = float(weight) * situation.evidence.coefficients.price(LEAST_WORK)
+        if not is_worth(least, waiting):
+            return self._idle("waiting costs less")
+        rounds = self._rounds(known.statistics, known.quiet)
+        try:
+            found = None if rounds is None else rounds.early(weight, due, self._expected_quiet())
+        except UnreachableError:
+            found = None
+        if found is None:
+            return self._idle("its ways are not known whole")
+        cost = float(found.cost) * MICRO
+        is_small = 0 < _operators(found.program) <= MOST_OPERATORS
+        if not is_small or not is_worth(cost, waiting) or not self._beats_later(due, cost):
+            return self._idle("waiting costs less")
+        return replace(
+            self._by_program(found.program, newest(before_last(known.statistics))),
+            turn=replace(self.turn, writes=found.scopes, expects=self._expected()),
+        )
 
-    A state that the memo does not have, or that is not as of the answer, would be lost on the way.
-    """
-    analysis = analysis_of(view)
-    if analysis is None or analysis.verdict() or situation.policy == "full":
-        return None
-    if not all(is_there(chain, situation.start, situation.states) for chain in progress.keeps):
-        return None
-    instants = 1 + max(len(source.changes) for source in statistics.sources.values())
-    tables = tuple(sorted(sources(analysis.root)))
-    problem = Problem(
-        analysis.root, tables, instants, view.conf, _quiet(statistics, len(progress.reached))
-    )
-    expanded = expand(problem, switches=SWITCHES)
-    if not expanded.trace.is_whole:
-        return None
-    there = chains_at_start(expanded.memo, view.conf)
-    if not there.keys() >= {*progress.keeps}:
-        return None
-    groups = [there[chain] for chain in progress.keeps]
-    kept = [kept_of(expanded.memo, group, view.conf, instants) for group in groups]
-    if any(one.change is None and one.after != one.before for one in kept):
-        return None
-    costs = MemoCosts(expanded.memo, statistics, situation.evidence.coefficients)
-    return Rounds(
-        name,
-        expanded,
-        groups,
-        price=costs.price,
-        carrying=costs.carrying,
-        conf=view.conf,
-        naming=Naming(progress.period, progress.stored),
-    )
+    def _idle(self, why: str) -> ViewPlan:
+        """Count the refresh."""
+        start = self.progress.reached[-1]
+        return ViewPlan(
+            self.name,
+            "unchanged",
+            (self._not_due(f", {why}"),),
+            None,
+            start,
+            self.situation.end,
+            self.situation.token,
+            remembers=self.situation.remembers,
+            turn=self.turn,
+        )
 
+    def _not_due(self, why: str = "") -> Reason:
+        return Reason("NOT_DUE", f"{self.progress.turn} of {len(self.progress.weights)}{why}")
 
-def _quiet(statistics: Statistics, intervals: int) -> frozenset[tuple[str, int]]:
-    """The sources to which nothing comes up to an instant from the one before, in the first intervals."""
-    return frozenset(
-        (name, instant)
-        for name, source in statistics.sources.items()
-        for instant, change in enumerate(source.changes[:intervals], 2)
-        if change.rows.value == 0
-    )
+    def _by_program(self, program: Program, statistics: Statistics) -> ViewPlan:
+        """Go on from the newest refresh that has stored something."""
+        rates = self.situation.evidence.coefficients
+        work = program_work(program, statistics, self.view.relation)
+        predicted: dict[str, Any] = {
+            "cpu_seconds": round(rates.in_tasks(work), 6),
+            "outside_seconds": round(rates.outside(work), 6),
+        }
+        plan = ViewPlan(
+            self.name,
+            "states-only",
+            (self._not_due(),),
+            program,
+            self.progress.reached[-1],
+            self.situation.end,
+            self.situation.token,
+            predicted=predicted,
+            remembers=self.situation.remembers,
+        )
+        return estimated(plan, self.view, statistics, rates)
+
+    def _expected(self) -> Mapping[str, Versions]:
+        chains = (*self.progress.keeps, *self.progress.stored)
+        return {chain: self.situation.states[chain] for chain in chains}
+
+    def _waiting(self, analysis: Maintainability) -> float:
+        """Seconds of CPU that the due refresh is expected to take without any period."""
+        at_once, situation = united(self.progress.statistics), self.situation
+        changed = frozenset(n for n, one in at_once.sources.items() if one.changes[0].rows.value)
+        remembered = joins_of(analysis, situation.remembers)
+        made = maintain(self.name, analysis, changed, situation.foreign_keys, remembered=remembered)
+        programs = [made.program]
+        if situation.policy != "incremental":
+            programs.append(from_snapshots(self.name, self.view))
+        return min(self._price(program, at_once) for program in programs)
+
+    def _beats_later(self, due: Fraction, cost: float) -> bool:
+        """Whether storing now is cheaper than leaving all since the last stored refresh to the due one."""
+        past = len(self.progress.reached)
+        if past == 1:
+            return True  # then that is what waiting was priced by
+        quiet = frozenset((name, at) for name, at in self.progress.quiet if at <= past)
+        rounds = self._rounds(united(self.progress.statistics, past - 1), quiet)
+        try:
+            later = None if rounds is None else rounds.onward().key[0] * MICRO
+        except UnreachableError:
+            later = None
+        return later is None or is_worth(cost, float(due) * later)
+
+    def _rounds(self, statistics: Statistics, quiet: Quiet) -> Rounds | None:
+        """The plans that go on from the answer and all that is stored; None where there are none.
+
+        A state that the memo does not have, or that is not as of the answer, would be lost on the way.
+        """
+        view, situation, keeps = self.view, self.situation, self.progress.keeps
+        analysis = analysis_of(view)
+        if analysis is None or analysis.verdict() or situation.policy == "full":
+            return None
+        if not all(is_there(chain, situation.start, situation.states) for chain in keeps):
+            return None
+        instants = 1 + max(len(source.changes) for source in statistics.sources.values())
+        tables = tuple(sorted(sources(analysis.root)))
+        problem = Problem(analysis.root, tables, instants, view.conf, quiet)
+        expanded = expand(problem, switches=SWITCHES)
+        kept = kept_in(expanded.memo, keeps, view.conf, instants)
+        if not expanded.trace.is_whole or kept is None:
+            return None
+        costs = MemoCosts(expanded.memo, statistics, situation.evidence.coefficients)
+        return Rounds(
+            self.name,
+            expanded,
+            kept,
+            price=costs.price,
+            carrying=costs.carrying,
+            naming=Naming(self.progress.period, self.progress.stored),
+        )
+
+    def _expected_quiet(self) -> Quiet:
+        """The sources to which nothing has come by an instant, or is expected to come until the due one."""
+        known = self.progress
+        due = len(known.reached) + 2
+        expected = {
+            (name, due)
+            for name, source in known.statistics.sources.items()
+            if source.changes[-1].rows.value == 0
+        }
+        return known.quiet | expected
+
+    def _price(self, program: Program, statistics: Statistics) -> float:
+        """Seconds of CPU, in tasks and outside."""
+        work = program_work(program, statistics, self.view.relation)
+        return self.situation.evidence.coefficients.price(work)
 
 
 def _operators(program: Program) -> int:
@@ -259,8 +292,3 @@ def _operators(program: Program) -> int:
     for operator in of_type(program, Operator):
         known[operator] = 1 + sum(known[part] for part in operator_inputs(operator))
     return max((known[step.child] for step in program.steps), default=0)
-
-
-def _price(program: Program, view: ReadView, situation: Situation, statistics: Statistics) -> float:
-    """Seconds of CPU, in tasks and outside."""
-    return situation.evidence.coefficients.price(program_work(program, statistics, view.relation))

@@ -8,12 +8,12 @@ weight (tempura.md §5, progressive days: plan the run at hand and the due one, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 
-from slacktide.algebra.tree import canonical, sources
-from slacktide.common.digest import digest_of
+from slacktide.algebra.tree import sources
 from slacktide.errors import InvariantError
 from slacktide.optimizer.applications import Planned
 from slacktide.optimizer.choice.choosing import Choice, choose
@@ -22,12 +22,11 @@ from slacktide.optimizer.choice.plan import Load, Run, Source
 from slacktide.optimizer.choice.space import Alternative, Goal, PlanSpace
 from slacktide.optimizer.emission import operator_of
 from slacktide.optimizer.expand import Expanded
-from slacktide.optimizer.kept import START, change_of, kept_of, snaps_at_start
+from slacktide.optimizer.kept import START, Kept, change_of, kept_of, snaps_at_start
 from slacktide.optimizer.memo.emptiness import Quiet, empty_groups
 from slacktide.optimizer.memo.hole import ChangesBetween, SnapshotAt
-from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.trait import SetSnap
-from slacktide.optimizer.memo.versions import realised
+from slacktide.optimizer.period_chains import NO_NAMES, Naming
 from slacktide.optimizer.plan_space import Carrying, Price, space_of
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
@@ -65,8 +64,8 @@ class Early:
     cost: Fraction
 
 
-def worth_keeping(expanded: Expanded, planned: Planned) -> tuple[int, ...]:
-    """The groups that a plan of maintenance over two instants loads of the first one."""
+def worth_keeping(expanded: Expanded, planned: Planned, conf: Mapping[str, str]) -> list[Kept]:
+    """What a plan of maintenance over two instants loads of the first one."""
     answer = expanded.answers[0]
     found = {
         source.node
@@ -74,41 +73,8 @@ def worth_keeping(expanded: Expanded, planned: Planned) -> tuple[int, ...]:
         if isinstance(source, Load) and (source.saved_at, source.instant) == (START, START + 1)
     }
     memo = expanded.memo
-    return tuple(sorted(group for group in found - {answer} if any(snaps_at_start(memo, group))))
-
-
-@dataclass(frozen=True, slots=True)
-class Naming:
-    """Names of what runs before the due one store, of one view between two of its answers.
-
-    A group may be several things to several relations, and more of them once it is known what stayed empty:
-    it is stored under one of its names, and found under any.
-
-    Attributes:
-        period: tells these answers from others.
-        stored: the chains that are there.
-    """
-
-    period: str
-    stored: Collection[str] = ()
-
-    def names(self, memo: Memo, group: int, latest: int) -> Iterator[str]:
-        """The chains that may hold a group which is there by an instant."""
-        for tvr, trait in memo.linked(group):
-            if max(map(realised, trait.versions())) <= latest:
-                meaning = digest_of(
-                    "early", self.period, canonical(memo.relation(tvr)), repr(trait)
-                )
-                yield f"states/{meaning.hex()}"
-
-    def found(self, memo: Memo, latest: int) -> dict[int, str]:
-        """The groups that are stored, and where."""
-        there = frozenset(self.stored)
-        named = ((g, sorted(there.intersection(self.names(memo, g, latest)))) for g in memo.groups)
-        return {group: names[0] for group, names in named if names}
-
-
-NO_NAMES = Naming("")
+    groups = sorted(group for group in found - {answer} if any(snaps_at_start(memo, group)))
+    return [kept_of(memo, group, conf, START + 1) for group in groups]
 
 
 class Rounds:
@@ -117,10 +83,9 @@ class Rounds:
     Args:
         view: its name.
         expanded: its memo over two instants or more.
-        kept: the groups, as of the first instant, that are stored from round to round.
+        kept: what is stored from round to round.
         price: of an expression.
         carrying: what it costs to save a group, and to load it.
-        conf: the SQL settings of the view.
         naming: of what runs before the due one store, and have stored.
     """
 
@@ -128,11 +93,10 @@ class Rounds:
         self,
         view: str,
         expanded: Expanded,
-        kept: Collection[int],
+        kept: Sequence[Kept],
         *,
         price: Price,
         carrying: Carrying,
-        conf: Mapping[str, str],
         naming: Naming = NO_NAMES,
     ) -> None:
         self._end = len(expanded.answers)
@@ -143,7 +107,7 @@ class Rounds:
         self._memo = expanded.memo
         self._carrying = carrying
         self._naming = naming
-        self._kept = [kept_of(expanded.memo, group, conf, self._end) for group in kept]
+        self._kept = kept
         wanted = {kept.after for kept in self._kept} | {kept.change for kept in self._kept}
         owed = [Goal(group, self._end) for group in sorted(g for g in wanted if g is not None)]
         answer = self._answer_change()
@@ -175,20 +139,21 @@ class Rounds:
         steps: list[o.Step] = [
             self._base(kept.chain, made) for kept, made in zip(self._kept, states, strict=True)
         ]
-        steps.append(o.Publish(self._view, self._operator(answer), is_base=True))
+        steps.append(o.Publish(self._view, self._operator(answer, self._end), is_base=True))
         return Round(Program(tuple(steps)), choice.key, is_anew=True)
 
     def _base(self, chain: str, made: Source) -> o.Save:
         """A state written anew, its rows sorted by their leading column."""
-        rows = self._operator(made)
+        rows = self._operator(made, self._end)
         order = tuple(column.id for column in rows.columns[:1])
         return o.Save(chain, _consolidated(rows), is_base=True, order=order)
 
     def onward(self) -> Round:
         """Plan what changes the answer and the states, from what is stored."""
-        space, owed = self._going_on(self._end)
+        stored = self._naming.found(self._memo, self._end - 1)
+        space, owed = self._going_on(self._end, stored)
         choice = choose(space, total(self._end), owed=owed, most_candidates=0)
-        return Round(self._program(choice), choice.key, is_anew=False)
+        return Round(self._program(choice, stored), choice.key, is_anew=False)
 
     def early(self, weight: Fraction, due: Fraction, quiet: Quiet = frozenset()) -> Early:
         """Plan what the run before the due one stores, so that both together cost least.
@@ -200,7 +165,8 @@ class Rounds:
                 that is taken to cost the due run nothing; it is planned again, by what has come.
         """
         now = self._end - 1
-        space, owed = self._going_on(now)
+        stored = self._naming.found(self._memo, now - 1)
+        space, owed = self._going_on(now, stored)
         nothing = Alternative((), (0,) * self._end, self._end)
         empty = dict.fromkeys(empty_groups(self._memo, quiet), (nothing,))
         space = replace(
@@ -214,14 +180,16 @@ class Rounds:
         saves: dict[str, o.Step] = {}
         scopes: dict[str, tuple[str, ...]] = {}
         for node, made in _saved_at(choice, now):
-            chain, scopes_of = min(self._naming.names(self._memo, node, now)), self._sources(node)
-            rows = _consolidated(operator_of(self._memo, made, lambda load: self._read(load, now)))
+            chain = self._naming.name(self._memo, node, now)
+            rows = _consolidated(self._operator(made, now, stored))
             saves.setdefault(chain, o.Save(chain, rows, is_base=True))
-            scopes[chain] = scopes_of
+            scopes[chain] = self._sources(node)
         cost = Fraction(choice.key[0], objective.unit)
         return Early(Program(tuple(saves.values())), scopes, cost)
 
-    def _going_on(self, now: int) -> tuple[PlanSpace, list[tuple[int, int]]]:
+    def _going_on(
+        self, now: int, stored: Collection[int]
+    ) -> tuple[PlanSpace, list[tuple[int, int]]]:
         """The space of plans that go on from what is stored, at an instant or later, and what they owe."""
         alternatives = {
             node: tuple(_not_before(alternative, now) for alternative in found)
@@ -235,16 +203,13 @@ class Rounds:
                 {
                     self._expanded.answers[0],
                     *(kept.before for kept in self._kept),
-                    *self._stored(now),
+                    *stored,
                 }
             ),
             goals=(Goal(_ANSWER, self._end),),
         )
-        owed = [(kept.change, self._end) for kept in self._kept if kept.change is not None]
-        return space, owed
-
-    def _stored(self, now: int) -> dict[int, str]:
-        return self._naming.found(self._memo, now - 1)
+        changes = (kept.change for kept in self._kept if kept.change is not None)
+        return space, [(change, self._end) for change in dict.fromkeys(changes)]
 
     def _sources(self, group: int) -> tuple[str, ...]:
         found = {
@@ -266,26 +231,31 @@ class Rounds:
         tvr, snap = next((t, s) for t, s in found if isinstance(s, SetSnap))
         return change_of(self._memo, tvr, snap, self._end)
 
-    def _program(self, choice: Choice) -> Program:
+    def _program(self, choice: Choice, stored: Mapping[int, str]) -> Program:
         steps: list[o.Step] = []
-        chains = {kept.change: kept.chain for kept in self._kept}
         for state in choice.plan.states:
-            rows = _consolidated(self._operator(state.made))
-            steps.append(o.Save(chains[state.node], rows, is_base=False))
+            rows = _consolidated(self._operator(state.made, self._end, stored))
+            steps += [
+                o.Save(kept.chain, rows, is_base=False)
+                for kept in self._kept
+                if kept.change == state.node
+            ]
         (answer,) = choice.plan.goals
         if not isinstance(answer, Run):
             raise InvariantError("an answer is published, not loaded")
         (published,) = answer.inputs
         is_base = published.node == self._expanded.answers[-1]
-        rows = self._operator(published)
+        rows = self._operator(published, self._end, stored)
         rows = rows if is_base else _consolidated(rows)
         steps.append(o.Publish(self._view, rows, is_base=is_base))
         return Program(tuple(steps))
 
-    def _operator(self, made: Source) -> Operator:
-        return operator_of(self._memo, made, lambda load: self._read(load, self._end))
+    def _operator(
+        self, made: Source, now: int, stored: Mapping[int, str] = MappingProxyType({})
+    ) -> Operator:
+        return operator_of(self._memo, made, lambda load: self._read(load, now, stored))
 
-    def _read(self, load: Load, now: int) -> Operator:
+    def _read(self, load: Load, now: int, stored: Mapping[int, str]) -> Operator:
         """What was stored before a run, or what this one has saved."""
         hole = self._memo.groups.hole(load.node)
         read = o.ReadState if hole.is_state else o.ReadBag
@@ -297,8 +267,8 @@ class Rounds:
             if load.node == kept.before:
                 return read(kept.chain, hole.columns)
         if load.saved_at == 0:
-            return read(self._stored(now)[load.node], hole.columns)
-        name = min(self._naming.names(self._memo, load.node, now))
+            return read(stored[load.node], hole.columns)
+        name = self._naming.name(self._memo, load.node, now)
         return o.ReadSaved(name, hole.columns, is_bag=not hole.is_state)
 
 

@@ -17,15 +17,17 @@ class Turn:
     Attributes:
         number: of the refresh in its period, from 1.
         of: how many refreshes a period has; the answer is due at the last.
-        reached: versions of each refresh of the period that has stored something once this one is done.
-        chains: what these have stored, each with the sources that it is made of, where this refresh writes it.
+        reached: versions of the refreshes of the period that have stored something before this one.
+        stored: the chains that they have written and that this one keeps.
+        writes: the chains that this one writes, each with the sources that it is made of.
         expects: versions of the chains that the program counts on.
     """
 
     number: int
     of: int
     reached: tuple[Versions, ...] = ()
-    chains: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    stored: tuple[str, ...] = ()
+    writes: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     expects: Mapping[str, Versions] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
@@ -33,13 +35,19 @@ class Turn:
         """Whether the answer is due."""
         return self.number >= self.of
 
+    @property
+    def keeps(self) -> tuple[str, ...]:
+        """What is there for the due refresh once this one is done; nothing once the answer is."""
+        return () if self.is_due else (*self.stored, *self.writes)
+
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
         return {
             "number": self.number,
             "of": self.of,
             "reached": [dict(versions) for versions in self.reached],
-            "chains": {chain: list(sources) for chain, sources in self.chains.items()},
+            "stored": list(self.stored),
+            "writes": {chain: list(sources) for chain, sources in self.writes.items()},
             "expects": {chain: dict(versions) for chain, versions in self.expects.items()},
         }
 
@@ -50,6 +58,7 @@ class Turn:
             number=document["number"],
             of=document["of"],
             reached=tuple(document["reached"]),
-            chains={chain: tuple(sources) for chain, sources in document["chains"].items()},
+            stored=tuple(document["stored"]),
+            writes={chain: tuple(sources) for chain, sources in document["writes"].items()},
             expects=document["expects"],
         )

@@ -100,6 +100,11 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
         elif plan.is_empty:
             self.log.info("plan %s has nothing to do", plan_id)
             return unchanged(plan_id)
+        elif not plan.needs_spark:
+            self.log.info("plan %s has no work for Spark, nothing is submitted", plan_id)
+            with task_errors():
+                counted = workspace.count(plan)
+            return self._told(context, config, counted.to_dict())
         report = self._submit(context, config, plan_id)
         if report is None and plan.is_empty:
             return unchanged(plan_id)

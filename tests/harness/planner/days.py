@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
+from typing import ClassVar
 
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
@@ -33,6 +34,7 @@ class Days:
     """A view, what is stored of it, and where its period stands.
 
     Attributes:
+        is_told: whether anybody knows how many rows a file has.
         stored_early: how many refreshes have stored something.
         used: how many due ones went by that.
     """
@@ -40,6 +42,7 @@ class Days:
     relation: Rel
     shapes: tuple[SourceShape, ...]
     weights: Sequence[str]
+    is_told: bool = True
     stored_early: int = 0
     used: int = 0
     answered: Versions | None = None
@@ -47,6 +50,8 @@ class Days:
     stored: tuple[str, ...] = ()
     turn: int = 0
     states: dict[str, Versions] = field(default_factory=dict)
+
+    foreseen_rows: ClassVar[float] = LARGE / 100
 
     def __post_init__(self) -> None:
         tables = {shape.name: MemorySource(shape.names) for shape in self.shapes}
@@ -59,7 +64,8 @@ class Days:
     def refresh(self, batch: Mapping[str, Bag]) -> ViewPlan:
         """Let a batch arrive, plan and run; check what readers see."""
         for name, source in self.world.sources.items():
-            source.arrivals.append(list(batch.get(name, [])))
+            if name in batch:
+                source.arrivals.append(list(batch[name]))
         plan = self._planned()
         assert ViewPlan.from_dict(plan.to_dict()) == plan
         if plan.program is not None:
@@ -87,6 +93,12 @@ class Days:
             self.stored,
             tuple(self.scopes),
             known if is_due else self._foreseen(known),
+            frozenset(
+                (name, instant)
+                for instant, (one, other) in enumerate(pairwise([start, *self.reached, end]), 2)
+                for name in end
+                if one[name] == other[name]
+            ),
         )
         return plan_turn(VIEW, self.view, situation, progress)
 
@@ -99,7 +111,7 @@ class Days:
             bags = [source.changes(one[name], other[name]) for one, other in spans]
             changes = [
                 ChangeFacts(
-                    Figure(LARGE * len(bag), "observed"),
+                    Figure(LARGE * len(bag) if self.is_told else 0.0, "observed"),
                     deleted=Figure(LARGE * sum(count < 0 for _, count in bag), "observed"),
                 )
                 for bag in bags
@@ -109,7 +121,7 @@ class Days:
 
     def _foreseen(self, known: Statistics) -> Statistics:
         """Little is expected to come until the answer is due."""
-        little = ChangeFacts(Figure(LARGE / 100, "observed"))
+        little = ChangeFacts(Figure(self.foreseen_rows, "observed"))
         return Statistics(
             {
                 name: SourceFacts(source.rows, changes=(*source.changes, little))
@@ -122,15 +134,20 @@ class Days:
         for step in steps:
             if isinstance(step, o.Save):
                 of = self.scopes.get(step.chain) or (
-                    plan.turn.chains[step.chain] if plan.turn else ()
+                    plan.turn.writes[step.chain] if plan.turn else ()
                 )
                 self.states[step.chain] = {name: plan.end[name] for name in of}
         turn = plan.turn
         if turn is not None and not turn.is_due:
             self.stored_early += bool(steps)
-            self.turn, self.reached, self.stored = turn.number, turn.reached, tuple(turn.chains)
+            reached = (*turn.reached, plan.end) if turn.writes else turn.reached
+            self.turn, self.reached, self.stored = turn.number, reached, turn.keeps
             return
-        self.used += turn is not None and bool(turn.expects)
+        if turn is not None and turn.expects:
+            self.used += 1
+            advanced = sorted(s.chain for s in steps if isinstance(s, o.Save) and not s.is_base)
+            moving = sorted(chain for chain, of in self.scopes.items() if of)
+            assert advanced == moving, "each state of the view, once"
         for chain in self.stored:
             del self.states[chain]
         self.answered, self.turn, self.reached, self.stored = plan.end, 0, (), ()

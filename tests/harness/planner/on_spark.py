@@ -78,10 +78,9 @@ def planned_rounds(
     return Rounds(
         VIEW,
         expanded,
-        worth_keeping(expanded, planned),
+        worth_keeping(expanded, planned, {}),
         price=prices.price,
         carrying=carrying,
-        conf={},
     )
 
 

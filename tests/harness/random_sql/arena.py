@@ -251,7 +251,8 @@ class Arena:
         for segment in segments(chain):
             for file in segment.files:
                 path = Path(self.ws.root) / file.path
-                yield pq.read_table(path, partitioning=None)
+                table = pq.read_table(path, partitioning=None, coerce_int96_timestamp_unit="us")
+                yield table.cast(pa.schema([*map(_as_spark_reads, table.schema)]))
 
     def check_sources(self) -> None:
         """The copies of the sources hold just the rows that landed.
@@ -274,6 +275,12 @@ class Arena:
         except Exception:  # noqa: BLE001 - errors inside of Spark come as those of Java
             return True
         return False
+
+
+def _as_spark_reads(field: pa.Field) -> pa.Field:
+    """A column as it is, whoever wrote it: Spark and Arrow store instants in two ways."""
+    is_bare = pa.types.is_timestamp(field.type) and field.type.tz is None
+    return field.with_type(pa.timestamp("us", "UTC")) if is_bare else field
 
 
 def _weighed(rows: pa.Table) -> pa.Table:

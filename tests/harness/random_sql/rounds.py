@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OVER = 5
-METHODS = {"incremental": "i", "full": "F", "unchanged": "u", "failed": "x"}
+METHODS = {"incremental": "i", "full": "F", "unchanged": "u", "failed": "x", "states-only": "s"}
 
 
 @dataclass
@@ -28,7 +28,7 @@ class ViewStory:
 
     Attributes:
         name: ``v`` and its seed, or ``o`` and the seed of the view that it reads.
-        methods: i(ncremental), F(ull), u(nchanged) or x for a failure that batch has, too.
+        methods: i(ncremental), F(ull), u(nchanged), s(tates only) or x for a failure that batch has, too.
         answers: ``-`` empty, ``=`` as before, ``*`` changed.
         reasons: codes of why a run after the first was full.
         constructs: named parts of SQL that the view has.

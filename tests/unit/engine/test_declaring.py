@@ -12,8 +12,8 @@ import pytest
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import system_clock
 from slacktide.engine.catalogue import Catalogue
-from slacktide.engine.declaring import Declared, declare
-from slacktide.engine.plan import Alteration, Plan, Registration
+from slacktide.engine.declaring import declare
+from slacktide.engine.plan import Alteration, Declared, Plan, Registration
 from slacktide.errors import InvalidNameError, InvalidSettingError
 from slacktide.store import update as u
 from slacktide.store.store import Store

@@ -5,17 +5,22 @@ from __future__ import annotations
 import random
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.scalar import AggregateCall, Assignment, Column, Measure, reference
+from slacktide.algebra.textual import from_text
+from slacktide.optimizer import progress
+from slacktide.optimizer.upkeep import analysis_of
 from slacktide.program import operator as o
 from slacktide.program.reference.bags import Bag
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.planner.days import Days
 from tests.harness.planner.keyed import history, random_tree
 from tests.harness.planner.summary import SUMMARY
-from tests.harness.plans import SourceShape
+from tests.harness.plans import Case, SourceShape, cases
 from tests.unit.optimizer.methods.test_higher_order import CHAIN, STAR
 
 pytestmark = pytest.mark.unit
@@ -53,6 +58,26 @@ def counted(rel: Rel) -> Rel:
     return r.Aggregate(rel, (Assignment(columns[0], reference(key)),), (Measure(columns[1], call),))
 
 
+@pytest.mark.parametrize("name", VIEWS)
+def test_rows_that_nobody_has_counted_are_not_taken_for_none(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "is_worth", lambda *_: True)
+    shapes = shapes_of(VIEWS[name])
+    days = Days(VIEWS[name], shapes, CHEAP, is_told=False)
+    for batch in batches(shapes, 11, 4):
+        days.refresh(batch)
+
+
+def test_what_was_expected_to_stay_and_came_is_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Days, "foreseen_rows", 0.0)
+    shapes = shapes_of(SUMMARY)
+    days = Days(SUMMARY, shapes, CHEAP)
+    for batch in batches(shapes, 7, 7):
+        days.refresh(batch)
+    assert days.stored_early
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_trees_of_outer_joins(seed: int) -> None:
     source = random.Random(seed)  # noqa: S311
@@ -62,13 +87,58 @@ def test_trees_of_outer_joins(seed: int) -> None:
         days.refresh(batch)
 
 
+JOINED = """
+    join inner on (#2 = #8)
+      scan r1 [a#1:INT, b#2:INT]
+      scan r2 [b#8:INT, c#9:INT]
+"""
+ORDERED = {
+    "over a join": (
+        "window key=[#1] order=[#2 asc nulls first, #9 asc nulls first, #8 asc nulls first]"
+        ' [w#7:INT! := rank():INT! over ""]\n  sort [#1 asc nulls first]' + JOINED
+    ),
+    "over an aggregate of a join": (
+        'window key=[#5] order=[#6 asc nulls first, #4 asc nulls first] [w#7:INT! := rank():INT! over ""]\n'
+        "  sort [#4 asc nulls first]\n"
+        "    aggregate key=[k#4:INT := #1] [m#5:INT := max(#2), n#6:BIGINT! := count()]"
+        + JOINED.replace("\n    ", "\n      ")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_states_that_differ_in_an_order_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sorted relation is in one group with the relation: each has a chain, and each goes on."""
+    monkeypatch.setattr(progress, "is_worth", lambda *_: True)
+    relation = from_text(ORDERED[name])
+    shapes = shapes_of(relation)
+    days = Days(relation, shapes, CHEAP)
+    for batch in batches(shapes, 7, 7):
+        days.refresh(batch)
+    assert days.used
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(cases(batches=6, rows=4, is_exact=True), st.integers(1, 3))
+def test_any_view(case: Case, early: int) -> None:
+    """Whatever a period stores, the due answer is that of batch and each state of the view goes on."""
+    days = Days(case.relation, case.sources, ["0.001"] * early + ["1"])
+    analysis = analysis_of(days.view)
+    if analysis is None or analysis.verdict():
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "is_worth", lambda *_: True)
+        for batch in case.batches:
+            days.refresh(batch)
+
+
 def test_where_early_work_costs_as_much_all_waits() -> None:
     shapes = shapes_of(SUMMARY)
     days = Days(SUMMARY, shapes, ["5", "5", "1"])
     plans = [days.refresh(batch) for batch in batches(shapes, 3, 7)]
     assert not days.stored_early
     assert [plan.method for plan in plans[1:3]] == ["unchanged", "unchanged"]
-    assert [str(reason) for reason in plans[1].reasons] == ["NOT_DUE(1 of 3)"]
+    assert [str(reason) for reason in plans[1].reasons] == ["NOT_DUE(1 of 3, waiting costs less)"]
 
 
 def test_a_long_period_plans_no_more_instants_than_it_may() -> None:

@@ -46,10 +46,9 @@ def rounds(relation: Rel, share: float, **declared: object) -> Rounds:
     return Rounds(
         VIEW,
         expanded,
-        worth_keeping(expanded, planned),
+        worth_keeping(expanded, planned, {}),
         price=costs.price,
         carrying=costs.carrying,
-        conf={},
     )
 
 

@@ -57,7 +57,7 @@ def choose(
             has twice.
 
     Raises:
-        InvariantError: what is due cannot be computed.
+        UnreachableError: what is due cannot be computed.
     """
     sharing = Sharing(space, objective)
     found = candidates(space, objective, sharing.alone)
@@ -84,7 +84,7 @@ def choose_among(
     space of all methods stand those of each alone, so that a mixture is never dearer than one of them.
 
     Raises:
-        InvariantError: what is due cannot be computed in one of them.
+        UnreachableError: what is due cannot be computed in one of them.
     """
     found = [choose(space, objective, most_candidates=most_candidates) for space in spaces]
     best = min(range(len(found)), key=lambda place: found[place].key)

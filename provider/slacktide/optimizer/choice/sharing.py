@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from slacktide.errors import InvariantError
 from slacktide.optimizer.choice.objective import Key, Objective, plus
 from slacktide.optimizer.choice.plan import ChosenPlan, Load, SharedState, source_of
 from slacktide.optimizer.choice.search import Search, State
 from slacktide.optimizer.choice.space import PlanSpace
+
+
+class UnreachableError(Exception):
+    """No plan of a space has what is due: for whoever plans, never for a user."""
 
 
 class Sharing:
@@ -38,7 +41,7 @@ class Sharing:
         """The cost of the best plan with some states.
 
         Raises:
-            InvariantError: what is due cannot be computed.
+            UnreachableError: what is due cannot be computed.
         """
         self.priced += 1
         total = self._objective.zero
@@ -60,7 +63,7 @@ class Sharing:
         """The best plan with some states.
 
         Raises:
-            InvariantError: what is due cannot be computed.
+            UnreachableError: what is due cannot be computed.
         """
         self.cost(states)
         self._search.begin()
@@ -91,11 +94,11 @@ class Sharing:
     def _ordered(self, states: Sequence[State]) -> list[State]:
         for state in states:
             if state not in self.alone:
-                raise InvariantError(f"node {state[0]} cannot be had at instant {state[1]}")
+                raise UnreachableError(f"node {state[0]} cannot be had at instant {state[1]}")
         return sorted(states, key=lambda state: (self.alone[state], state[1], state[0]))
 
     def _had(self, node: int, instant: int) -> Key:
         key = self._search.key(node, instant)
         if key is None:
-            raise InvariantError(f"node {node} cannot be had at instant {instant}")
+            raise UnreachableError(f"node {node} cannot be had at instant {instant}")
         return key
