@@ -30,10 +30,17 @@ class Priced:
         view: the view as read.
         rows: of each source to begin with.
         on_disk: whether the log is written there, for other programs to read; else in memory.
+        settings: of the view.
     """
 
     def __init__(
-        self, root: Path, view: ReadView, rows: dict[str, int], *, on_disk: bool = False
+        self,
+        root: Path,
+        view: ReadView,
+        rows: dict[str, int],
+        *,
+        on_disk: bool = False,
+        settings: dict[str, Any] | None = None,
     ) -> None:
         clock = TickingClock()
         memory = s.ObjectStore(MemoryStore(), s.parse_address("s3://b/ws"))
@@ -50,7 +57,9 @@ class Priced:
             self.commit(s.AddSource(name, "change-feed", {"path": str(folder)}, columns))
             self.arrive(name, count)
         self._states = tuple(state_sources(view))
-        stated = s.AddView(VIEW, "SELECT 1", {}, {}, view.to_dict(), states=self._states)
+        stated = s.AddView(
+            VIEW, "SELECT 1", settings or {}, {}, view.to_dict(), states=self._states
+        )
         self.commit(stated)
 
     def commit(self, *updates: s.Update) -> None:
@@ -59,11 +68,12 @@ class Priced:
     def world(self) -> s.World:
         return self.ws._store.world()
 
-    def arrive(self, source: str, rows: int, deletes: int = 0) -> None:
-        """Have a file with so many changes be accepted."""
+    def arrive(self, source: str, rows: int | None, deletes: int = 0) -> None:
+        """Have a file with so many changes be accepted; None where nobody has counted them."""
         self._files += 1
-        pin = s.PinnedFile(f"/in/{source}/{self._files}", 50 * rows, "m")
-        arrival = s.Arrival((pin,), rows, 50 * rows, "2026-01-01T00:00:00Z", deletes)
+        size = 50 * (1000 if rows is None else rows)
+        pin = s.PinnedFile(f"/in/{source}/{self._files}", size, "m")
+        arrival = s.Arrival((pin,), rows, size, "2026-01-01T00:00:00Z", deletes)
         self.commit(s.AcceptArrivals(source, [arrival]))
 
     def run(self, cost: Cost, *, jobs: int = 1) -> dict[str, Any]:
@@ -81,13 +91,21 @@ class Priced:
             rows=self._rows(view),
         )
         report = Report(run, plan.plan_id, plan.versions, "", "", {VIEW: told}).to_dict()
+        early = () if view.turn is None else view.turn.keeps
         self.commit(
             *self._written(view, run),
-            s.AdvanceView(VIEW, view.end, run, view.remembers),
-            *forget_states(self.world(), {VIEW: (*self._states, *view.remembers)}),
+            self._advanced(view, run),
+            *forget_states(self.world(), {VIEW: (*self._states, *view.remembers, *early)}),
             s.RecordRun(run, plan.plan_id, report),
         )
         return dict(report["views"][VIEW])
+
+    def _advanced(self, view: ViewPlan, run: int) -> s.Update:
+        turn = view.turn
+        if turn is None or turn.is_due:
+            return s.AdvanceView(VIEW, view.end, run, view.remembers)
+        reached = (*turn.reached, view.end) if turn.writes else turn.reached
+        return s.AdvancePeriod(VIEW, s.Period(turn.number, reached, turn.keeps))
 
     def _rows(self, view: ViewPlan) -> int:
         sources = self.world().sources
@@ -96,11 +114,12 @@ class Priced:
     def _written(self, view: ViewPlan, run: int) -> list[s.Update]:
         """What a run writes to states and answer: a row for each change, or a thousand of all."""
         written: list[s.Update] = []
-        assert view.program is not None
-        for step in view.program.steps:
+        for step in view.program.steps if view.program else ():
             assert isinstance(step, o.Save | o.Publish)
             chain = step.chain if isinstance(step, o.Save) else f"views/{VIEW}"
-            piece = s.Segment(run, (), 1000 if step.is_base else 10, 1000, view.end)
+            of = view.turn.writes.get(chain) if view.turn else None
+            versions = {name: view.end[name] for name in of or view.end}
+            piece = s.Segment(run, (), 1000 if step.is_base else 10, 1000, versions)
             written.append(
                 s.SetChain(s.Chain(chain, (), piece))
                 if step.is_base

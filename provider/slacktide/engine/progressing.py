@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -48,7 +48,7 @@ def progress_of(
     sources = {name: Past(known.world.sources[name], facts.source(name)) for name in view.sources}
     told = {name: past.over(instants) for name, past in sources.items()}
     if turn < len(weights):
-        past_periods = list(_periods(known, record, len(weights)))
+        past_periods = _periods(known, record, len(weights))
         told = {
             name: followed(told[name], past.rest(past_periods, instants, turn, len(weights)))
             for name, past in sources.items()
@@ -130,8 +130,9 @@ def followed(facts: SourceFacts, later: ChangeFacts) -> SourceFacts:
     return replace(foreseen(facts, [later]), changes=(*facts.changes, later))
 
 
-def _periods(known: Knowledge, record: ViewRecord, of: int) -> Iterator[list[VersionVector]]:
+def _periods(known: Knowledge, record: ViewRecord, of: int) -> list[list[VersionVector]]:
     """The versions at the ends of the intervals of whole periods of the present text, the oldest first."""
+    found: list[list[VersionVector]] = []
     ends: list[VersionVector] = []
     for number, views in known.told:
         told = views.get(record.name)
@@ -139,12 +140,13 @@ def _periods(known: Knowledge, record: ViewRecord, of: int) -> Iterator[list[Ver
             continue
         at = known.world.runs[number].report.get("versions") or {}
         if ends and any(at.get(name, 0) < version for name, version in ends[-1].items()):
-            ends = []  # a source was reset: its versions compare with none before
+            found, ends = [], []  # a source was reset: its versions compare with none before
         ends.append(at)
         if not any(reason.startswith("NOT_DUE") for reason in told.get("reasons", ())):
             if len(ends) == of + 1:
-                yield ends
+                found.append(ends)
             ends = ends[-1:]
+    return found
 
 
 def _facts(arrived: Arrived) -> ChangeFacts:

@@ -1,0 +1,110 @@
+"""What the log tells of a period: where it stands, what came when, and what is to be expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slacktide import store as s
+from slacktide.algebra.tree import sources
+from slacktide.algebra.view import ReadView
+from slacktide.engine.knowledge import Knowledge
+from slacktide.engine.progressing import progress_of
+from slacktide.optimizer.progress import Progress
+from tests.harness.planner.tpch_views import TPCH
+from tests.harness.priced import VIEW, Priced
+
+pytestmark = pytest.mark.unit
+GOAL = {"goal": {"weights": [0.25, 0.25, 1]}}
+
+
+def opened(root: Path, query: str) -> Priced:
+    relation = TPCH.relation(query)
+    read = ReadView(relation=relation, outputs=relation.columns, sources=sources(relation))
+    rows = {name: TPCH.rows[name] for name in read.sources}
+    priced = Priced(root, read, rows, settings=GOAL)
+    priced.run(lambda _: 12.0)
+    return priced
+
+
+@pytest.fixture
+def priced(tmp_path: Path) -> Priced:
+    """Q10, which joins what is sold with who buys it."""
+    return opened(tmp_path, "q10")
+
+
+def seen(priced: Priced) -> Progress:
+    world = priced.world()
+    record = world.views[VIEW]
+    view = ReadView.from_dict(record.definition)
+    found = progress_of(
+        Knowledge(world), record, view, {n: world.sources[n].version for n in view.sources}
+    )
+    assert found is not None
+    return found
+
+
+def changes(found: Progress, source: str) -> list[float]:
+    return [change.rows.value for change in found.statistics.source(source).changes]
+
+
+def a_day(priced: Priced, *rows: int) -> None:
+    for count in rows:
+        priced.arrive("lineitem", count)
+        priced.run(lambda _: 3.0)
+
+
+def test_without_a_past_as_much_is_expected_as_came_so_far(priced: Priced) -> None:
+    priced.arrive("lineitem", 30_000)
+    found = seen(priced)
+    assert (found.turn, found.is_due) == (1, False)
+    assert changes(found, "lineitem") == [30_000, 60_000]
+    assert changes(found, "orders") == [0, 0]
+    assert ("orders", 2) in found.quiet
+    assert ("lineitem", 2) not in found.quiet
+
+
+def test_days_before_tell_what_comes(priced: Priced) -> None:
+    a_day(priced, 90_000, 6_000, 3_000)
+    priced.arrive("lineitem", 80_000)
+    assert changes(seen(priced), "lineitem") == [80_000, 9_000]
+
+
+def test_a_source_that_was_reset_begins_its_past_anew(priced: Priced) -> None:
+    a_day(priced, 90_000, 6_000, 3_000)
+    priced.commit(s.ResetSource("lineitem"))
+    priced.arrive("lineitem", 6_000_000)
+    priced.run(lambda _: 12.0)
+    priced.arrive("lineitem", 10_000)
+    assert changes(seen(priced), "lineitem") == [10_000, 20_000]
+
+
+def test_rows_that_nobody_has_counted_follow_from_bytes(priced: Priced) -> None:
+    priced.arrive("lineitem", None)
+    found = seen(priced)
+    assert ("lineitem", 2) not in found.quiet
+    assert changes(found, "lineitem")[0] > 0
+
+
+def test_a_period_of_which_a_chain_is_gone_goes_on_from_the_answer(priced: Priced) -> None:
+    priced.commit(s.AdvancePeriod(VIEW, s.Period(1, ({"lineitem": 1},), ("states/gone",))))
+    found = seen(priced)
+    assert (found.turn, found.stored, len(found.reached)) == (2, (), 1)
+
+
+def test_much_that_comes_early_is_worked_on_early(tmp_path: Path) -> None:
+    """By the prices that are built in: a day of which most comes before the first refresh."""
+    priced = opened(tmp_path, "q19")
+    a_day(priced, 600_000, 1_000, 1_000)
+    priced.arrive("lineitem", 600_000)
+    plan = priced.ws.plan().views[0]
+    assert plan.method == "states-only"
+    assert plan.turn is not None
+    assert plan.turn.writes
+    priced.run(lambda _: 1.0)
+    assert priced.ws.plan().views[0].method == "unchanged", "nothing has come since"
+    priced.run(lambda _: 0.0)
+    priced.arrive("lineitem", 1_000)
+    due = priced.ws.plan().views[0]
+    assert [reason.code for reason in due.reasons] == ["STORED_EARLY"]
