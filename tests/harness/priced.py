@@ -10,6 +10,7 @@ from obstore.store import MemoryStore
 
 from slacktide import store as s
 from slacktide.algebra.view import ReadView
+from slacktide.engine.committing import period_update
 from slacktide.engine.forgetting import forget_states
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.workspace import Workspace
@@ -91,21 +92,15 @@ class Priced:
             rows=self._rows(view),
         )
         report = Report(run, plan.plan_id, plan.versions, "", "", {VIEW: told}).to_dict()
-        early = () if view.turn is None else view.turn.keeps
         self.commit(
             *self._written(view, run),
-            self._advanced(view, run),
-            *forget_states(self.world(), {VIEW: (*self._states, *view.remembers, *early)}),
+            *(period_update(view) or [s.AdvanceView(VIEW, view.end, run, view.remembers)]),
+            *forget_states(
+                self.world(), {VIEW: (*self._states, *view.remembers, *view.stored_early)}
+            ),
             s.RecordRun(run, plan.plan_id, report),
         )
         return dict(report["views"][VIEW])
-
-    def _advanced(self, view: ViewPlan, run: int) -> s.Update:
-        turn = view.turn
-        if turn is None or turn.is_due:
-            return s.AdvanceView(VIEW, view.end, run, view.remembers)
-        reached = (*turn.reached, view.end) if turn.writes else turn.reached
-        return s.AdvancePeriod(VIEW, s.Period(turn.number, reached, turn.keeps))
 
     def _rows(self, view: ViewPlan) -> int:
         sources = self.world().sources

@@ -41,7 +41,7 @@ def requirements(
         if work.record is None:
             needed.append(q.NameFree("view", work.name))
             needed += [] if work.draft is None else work.draft.ground
-        elif work.outcome is not None or work.is_counted:
+        elif work.is_done:
             needed.append(q.ViewIs(work.name, work.record.token))
     written = {c for w in works if w.outcome is not None for c in w.outcome.chains}
     written |= {f"sources/{name}" for name in mirrors}
@@ -66,8 +66,8 @@ def updates(
     for outcome in mirrors.values():
         chains.update(outcome.chains)
     for work in works:
-        if work.outcome is not None or work.is_counted:
-            written += _period_update(work.plan)
+        if work.is_done:
+            written += period_update(work.plan)
         if work.outcome is None:
             continue
         if work.draft is not None:
@@ -78,7 +78,7 @@ def updates(
             if is_base or chain not in chains
         )
         written.extend(_answer_updates(world, work, work.outcome, run))
-        if work.plan.turn is None or work.plan.turn.is_due:
+        if work.plan.is_due:
             advanced = u.AdvanceView(work.name, dict(work.plan.end), run, work.plan.remembers)
             written.append(advanced)
     return [
@@ -91,19 +91,14 @@ def updates(
 def _forgotten(world: World, works: Sequence[Work]) -> list[u.DropChain]:
     """What no view needs or remembers once a run is done."""
     stated = {
-        work.name: (
-            *known.states,
-            *work.plan.remembers,
-            *(work.plan.turn.keeps if work.plan.turn else ()),
-        )
+        work.name: (*known.states, *work.plan.remembers, *work.plan.stored_early)
         for work in works
-        if (work.outcome is not None or work.is_counted)
-        and (known := work.record or work.draft) is not None
+        if work.is_done and (known := work.record or work.draft) is not None
     }
     return forget_states(world, stated)
 
 
-def _period_update(plan: ViewPlan) -> list[u.Update]:
+def period_update(plan: ViewPlan) -> list[u.Update]:
     """Count a refresh of a period; the due one ends it, with an answer or without a change."""
     turn = plan.turn
     if turn is None or (turn.is_due and plan.program is not None):

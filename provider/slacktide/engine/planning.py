@@ -268,8 +268,7 @@ def _consistent(known: Knowledge, plans: list[ViewPlan], ends: Mapping[str, int]
             )
             if shared:
                 record = known.world.views[plan.view]
-                is_due = plan.turn is not None and plan.turn.is_due
-                plans[position] = _plan_one(known, record, ends, shared[0], is_due=is_due)
+                plans[position] = _plan_one(known, record, ends, shared[0], is_due=plan.is_due)
                 moved = True
         if not moved:
             return plans
@@ -310,7 +309,7 @@ def _upkeep(world: World, plans: Iterable[ViewPlan]) -> dict[str, Upkeep]:
 
 def _of_answers(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> list[Upkeep]:
     """What views that are answered go by: keys are known as of answers, and checked with them."""
-    early = {plan.view for plan in plans if plan.turn is not None and not plan.turn.is_due}
+    early = {plan.view for plan in plans if not plan.is_due}
     return [one for name, one in upkeep.items() if name not in early]
 
 

@@ -28,10 +28,9 @@ def view_report(world: World, work: Work) -> ViewReport:
         answered = {} if work.record is None else dict(work.record.versions or {})
         return ViewReport("failed", reasons, error=error, versions=answered, rows=rows)
     written = work.outcome.chains
-    early = () if work.plan.turn is None else work.plan.turn.keeps
     state_bytes = sum(
         _bytes_after(world, chain, written.get(chain))
-        for chain in (*state_sources(work.view, work.plan.remembers), *early)
+        for chain in (*state_sources(work.view, work.plan.remembers), *work.plan.stored_early)
     )
     return ViewReport(
         method=work.plan.method,
@@ -47,7 +46,7 @@ def view_report(world: World, work: Work) -> ViewReport:
 
 def _answered(world: World, plan: ViewPlan) -> dict[str, int]:
     """What the answer is made of once a run is done; one that is due later stays as it was."""
-    if plan.turn is None or plan.turn.is_due:
+    if plan.is_due:
         return dict(plan.end)
     return dict(world.views[plan.view].versions or {})
 

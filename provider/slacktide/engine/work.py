@@ -32,6 +32,11 @@ class Work:
     switched: bool = False
 
     @property
+    def is_done(self) -> bool:
+        """Whether the run has something to commit for the view."""
+        return self.outcome is not None or self.is_counted
+
+    @property
     def is_counted(self) -> bool:
         """Whether the run does nothing for the view but count a refresh of its period."""
         return self.plan.turn is not None and self.plan.program is None and self.error is None

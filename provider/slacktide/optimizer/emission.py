@@ -31,11 +31,8 @@ def emit(view: str, expanded: Expanded, space: PlanSpace, plan: ChosenPlan) -> d
     """
     memo = expanded.memo
     steps: dict[int, dict[str, o.Step]] = {}
-    for state in plan.states:
-        _save(memo, state.node, state.made, steps)
-    for source, _ in reversed(list(plan.uses())):
-        if isinstance(source, Load) and source.made is not None:
-            _save(memo, source.node, source.made, steps)
+    for node, made in plan.saved():
+        _save(memo, node, made, steps)
     due = list(zip(space.goals, plan.goals, strict=True))
     for goal, source in due:
         if goal.is_saved:

@@ -60,6 +60,16 @@ class ViewPlan:
     guard: Mapping[str, int] = field(default_factory=dict)
     turn: Turn | None = None
 
+    @property
+    def is_due(self) -> bool:
+        """Whether readers are owed the answer of this run; not where they keep the one before."""
+        return self.turn is None or self.turn.is_due
+
+    @property
+    def stored_early(self) -> tuple[str, ...]:
+        """What is there for a later run that is due, once this one is done."""
+        return () if self.turn is None else self.turn.keeps
+
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
         return {

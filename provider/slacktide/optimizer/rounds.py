@@ -8,7 +8,7 @@ weight (tempura.md §5, progressive days: plan the run at hand and the due one, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -179,7 +179,9 @@ class Rounds:
         choice = choose(space, objective, owed=owed)
         saves: dict[str, o.Step] = {}
         scopes: dict[str, tuple[str, ...]] = {}
-        for node, made in _saved_at(choice, now):
+        for node, made in choice.plan.saved():
+            if made.instant != now:
+                continue
             chain = self._naming.name(self._memo, node, now)
             rows = _consolidated(self._operator(made, now, stored))
             saves.setdefault(chain, o.Save(chain, rows, is_base=True))
@@ -270,16 +272,6 @@ class Rounds:
             return read(stored[load.node], hole.columns)
         name = self._naming.name(self._memo, load.node, now)
         return o.ReadSaved(name, hole.columns, is_bag=not hole.is_state)
-
-
-def _saved_at(choice: Choice, now: int) -> Iterator[tuple[int, Source]]:
-    """What a run saves for others, each after what it is made of."""
-    for state in choice.plan.states:
-        if state.instant == now:
-            yield state.node, state.made
-    for source, _ in reversed(list(choice.plan.uses())):
-        if isinstance(source, Load) and source.made is not None and source.saved_at == now:
-            yield source.node, source.made
 
 
 def _consolidated(rows: Operator) -> Operator:

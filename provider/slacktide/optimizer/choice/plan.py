@@ -88,6 +88,14 @@ class ChosenPlan:
             for item in _inputs(source):
                 times[id(item)] += times[id(source)]
 
+    def saved(self) -> Iterator[tuple[int, Source]]:
+        """What runs save for others, and how they have it; each after what it is made of."""
+        for state in self.states:
+            yield state.node, state.made
+        for source, _ in reversed(list(self.uses())):
+            if isinstance(source, Load) and source.made is not None:
+                yield source.node, source.made
+
     def costs(self, space: PlanSpace) -> tuple[int, ...]:
         """What each instant costs, added up from what the plan does."""
         sums = [0] * space.instants
