@@ -8,11 +8,12 @@ import signal
 import subprocess
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from typing import IO, TYPE_CHECKING
 
-from slacktide.errors import SetupError
+from slacktide.errors import ExecutionError, SetupError
 from slacktide.spark.session import local_session
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _DEFAULTS = {
 }
 _STREAMS = (1, 2)
 _ENDING_SECONDS = 20.0
+_BROKEN_SECONDS = 2.0  # a process that is killed has ended by then
 _TALKERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
@@ -47,6 +49,7 @@ def leased_session(
 
     Raises:
         SetupError: PySpark or Java is missing, or Spark does not start.
+        ExecutionError: Java ended while the session was in use.
     """
     with ExitStack() as stack:
         if not loud:
@@ -57,10 +60,53 @@ def leased_session(
         with starting(), _own_interrupts():
             session = local_session(app, conf=conf) if loud else _started_quietly(stack, app, conf)
         try:
-            yield session
+            with _java_heeded():
+                yield session
         finally:
-            session.stop()
+            _stop(session)
             _end_java()
+
+
+@contextmanager
+def _java_heeded() -> Iterator[None]:
+    """Say that Java has ended, where calls to it fail for that.
+
+    Raises:
+        ExecutionError: so it is.
+    """
+    from py4j.protocol import Py4JError
+
+    try:
+        yield
+    except (Py4JError, ConnectionRefusedError, ConnectionResetError) as failure:
+        if not _java_has_ended():
+            raise
+        raise ExecutionError(
+            "Spark's Java ended in mid-work: it was killed, or ran out of memory",
+            hint="run it again, with more memory for the driver if the machine has it",
+        ) from failure
+
+
+def _java_has_ended() -> bool:
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is None:
+        return False
+    try:
+        process.wait(_BROKEN_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _stop(session: SparkSession) -> None:
+    """Stop a session whose Java may have ended already; what ended it is told, not this."""
+    from py4j.protocol import Py4JError
+
+    with warnings.catch_warnings(), suppress(Py4JError, OSError):
+        warnings.simplefilter("ignore", RuntimeWarning)  # of PySpark: "unable to cleanly shutdown"
+        session.stop()
 
 
 def _end_java() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,9 @@ def test_it_measures_pairs(program: Program, tmp_path: Path) -> None:
             assert cell["batch"]["java_cpu_seconds"] >= batch["cpu_seconds"] > 0
 
 
-def test_it_ends_quietly_with_its_java(java_home: str, tmp_path: Path) -> None:
-    """As timeout, a scheduler or a closing machine end it: all processes of a group at once."""
+@pytest.fixture
+def warming(java_home: str, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A bench that has its session."""
     with subprocess.Popen(
         [*HEEDING_INTERRUPTS, "bench", "--scale", "0.002", "--nature", "clustered", "-v", "q6"],
         env=os.environ | {"TMPDIR": str(tmp_path), "JAVA_HOME": java_home},
@@ -45,12 +47,35 @@ def test_it_ends_quietly_with_its_java(java_home: str, tmp_path: Path) -> None:
         start_new_session=True,
     ) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            if "warms Java up" in line:
-                os.killpg(process.pid, signal.SIGTERM)
-                break
-        _, err = process.communicate()
-    assert process.returncode == 143
+        assert any("warms Java up" in line for line in process.stdout)
+        yield process
+
+
+def left_in(place: Path) -> list[str]:
+    """Folders of the bench that it did not remove."""
+    return [path.name for path in place.iterdir() if path.name.startswith("slacktide-")]
+
+
+def test_it_ends_quietly_with_its_java(warming: subprocess.Popen[str], tmp_path: Path) -> None:
+    """As timeout, a scheduler or a closing machine end it: all processes of a group at once."""
+    os.killpg(warming.pid, signal.SIGTERM)
+    _, err = warming.communicate()
+    assert warming.returncode == 143
     assert err.startswith("error: ended by SIGTERM ("), err
     assert err.count("\n") == 1, err
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("slacktide-")] == []
+    assert left_in(tmp_path) == []
+
+
+def test_a_java_that_is_killed_is_named(warming: subprocess.Popen[str], tmp_path: Path) -> None:
+    """As a machine without memory does it: Java alone, at once."""
+    java = subprocess.run(
+        ["pgrep", "-g", str(warming.pid), "java"], capture_output=True, text=True, check=True
+    )
+    os.kill(int(java.stdout), signal.SIGKILL)
+    _, err = warming.communicate()
+    assert warming.returncode == 3
+    assert err == (
+        "error: Spark's Java ended in mid-work: it was killed, or ran out of memory "
+        "(run it again, with more memory for the driver if the machine has it)\n"
+    )
+    assert left_in(tmp_path) == []
