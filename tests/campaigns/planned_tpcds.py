@@ -17,8 +17,6 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +30,7 @@ from slacktide.optimizer.expand import expand
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.plan_space import space_of
 from slacktide.program.operator import Program
+from tests.harness.planner.arriving import Arriving, write_histories
 from tests.harness.planner.tpcds_views import RETURNS, SALES, TPCDS
 from tests.harness.plans import Case, SourceShape
 from tests.harness.quick import QUICK
@@ -45,63 +44,23 @@ if TYPE_CHECKING:
 
 VIEW, INSTANTS = "v", 3
 QUERIES = tuple(f"q{n}" for n in (5, 10, 20, 22, 27, 33, 35, 40, 43, 67, 80, 85, 91, 99))
-PARTS = 12
-"""Into how many parts the rows of a table fall, by their key."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arriving:
-    """How many of the parts are there at the first instant, and come at each later one.
-
-    Attributes:
-        first: parts of the first instant.
-        later: parts of each later one.
-        losing: tables of which an eighth of the first rows goes at each later instant.
-    """
-
-    first: int
-    later: int
-    losing: frozenset[str] = frozenset()
-
-
 PATTERNS = {
-    "delta-big": Arriving(4, 4),
-    "delta-small": Arriving(8, 2),
-    "delta-R": Arriving(6, 3, SALES),
-    "delta-RS": Arriving(6, 3, SALES | RETURNS),
+    "delta-big": Arriving(12, 4, 4),
+    "delta-small": Arriving(12, 8, 2),
+    "delta-R": Arriving(12, 6, 3, SALES),
+    "delta-RS": Arriving(12, 6, 3, SALES | RETURNS),
 }
 
 
-def write_histories(root: Path, patterns: Sequence[str] = tuple(PATTERNS)) -> None:
-    """Write `<root>/<pattern>/<instant>/<table>.parquet`; a table that never changes is there at once."""
+def write_tables(root: Path, patterns: Sequence[str] = tuple(PATTERNS)) -> None:
+    """Write the histories of patterns; a table that never changes is there at once."""
     import duckdb
 
     connection = duckdb.connect(config={"threads": 1})
     generate(connection)
-    for pattern, table in product(patterns, SCHEMAS):
-        for instant in range(1, INSTANTS + 1):
-            chosen = _chosen(table, PATTERNS[pattern], instant)
-            if chosen:
-                target = root / pattern / str(instant) / f"{table}.parquet"
-                target.parent.mkdir(parents=True, exist_ok=True)
-                connection.execute(f"COPY ({chosen}) TO '{target}' (FORMAT parquet)")
+    keys = {table: KEYS[table] if table in TPCDS.keys else () for table in SCHEMAS}
+    write_histories(connection, root, {name: PATTERNS[name] for name in patterns}, keys, INSTANTS)
     connection.close()
-
-
-def _chosen(table: str, arriving: Arriving, instant: int) -> str:
-    """The rows that come at an instant, and those that go."""
-    come = f"FROM {table} SELECT *, 'insert' AS _change_type"
-    if table not in TPCDS.keys:
-        return come if instant == 1 else ""
-    key = ", ".join(KEYS[table])
-    part, eighth = f"hash({key}) % {PARTS}", f"hash({key}, 'gone') % 8"
-    first = arriving.first + (instant - 2) * arriving.later
-    low, high = (0, arriving.first) if instant == 1 else (first, first + arriving.later)
-    come += f" WHERE {part} >= {low} AND {part} < {high}"
-    if instant == 1 or table not in arriving.losing:
-        return come
-    gone = f"{part} < {arriving.first} AND {eighth} = {instant - 2}"
-    return f"{come} UNION ALL FROM {table} SELECT *, 'delete' AS _change_type WHERE {gone}"
 
 
 def planned(query: str, pattern: str) -> tuple[dict[int, Program], Counter[str]]:
@@ -195,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     versions = {"spark": spark.version, "python": platform.python_version()}
     with tempfile.TemporaryDirectory() as folder:
         history = Path(folder)
-        write_histories(history)
+        write_tables(history)
         for query in chosen.queries:
             for pattern in PATTERNS:
                 name = f"{query} {pattern}"

@@ -99,13 +99,13 @@ class Compared:
         """Under one pattern of arrival, and whether the best single method kept the mixture from worse."""
         known = self._workload.statistics(2, pattern)
         objective = LastFirst(2)
-        spaces = {name: space(self._expanded(how, pattern), known) for name, how in SINGLE.items()}
+        spaces = {name: space(self.expanded(how, pattern), known) for name, how in SINGLE.items()}
         keys: dict[str, Key] = {}
         for name, plans in spaces.items():
             same = next((other for other in keys if spaces[other] == plans), None)
             keys[name] = choose(plans, objective).key if same is None else keys[same]
         best = spaces[min(keys, key=lambda name: keys[name])]
-        whole = space(self._expanded(METHODS, pattern), known)
+        whole = space(self.expanded(METHODS, pattern), known)
         place, mixed = choose_among([whole, best], objective)
         return {
             "mixed": mixed.key[0] / 1e6,
@@ -113,7 +113,7 @@ class Compared:
             "single": {name: key[0] / 1e6 for name, key in keys.items()},
         }
 
-    def _expanded(self, methods: frozenset[str], pattern: str) -> Expanded:
+    def expanded(self, methods: frozenset[str], pattern: str) -> Expanded:
         """Patterns with the same tables that only grow have the same memos, and most methods all."""
         given = self._workload.problem(self._query, 2, pattern)
         key = methods, given.append_only if "hold" in methods else None

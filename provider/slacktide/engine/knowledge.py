@@ -7,7 +7,7 @@ in their segments, costs in the reports of the newest runs, which the world keep
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -74,15 +74,18 @@ class Knowledge:
         """The prices that hold now."""
         return self.fitted.coefficients
 
-    def evidence(self, record: ViewRecord | None, rows: int | None) -> Evidence:
-        """The past runs of a view under its present text, and the rows of its sources now."""
+    def evidence(
+        self, record: ViewRecord | None, rows: int | None, changed: int | None = None
+    ) -> Evidence:
+        """The past runs of a view under its present text, and the rows of its sources and their changes now."""
         if record is None or record.since is None:
-            return Evidence((), self.coefficients, rows)
+            return Evidence((), self.coefficients, rows, changed)
         since = record.since
         past = [
             _past(number, views.get(record.name)) for number, views in self.told if number >= since
         ]
-        return Evidence([one for one in past if one is not None], self.coefficients, rows)
+        runs = [one for one in past if one is not None]
+        return Evidence(runs, self.coefficients, rows, changed)
 
     @cached_property
     def told(self) -> list[tuple[int, Mapping[str, Any]]]:
@@ -101,8 +104,17 @@ class Knowledge:
     def rows(self, view: ReadView, end: Mapping[str, int]) -> int | None:
         """The rows of all sources of a view; None where those of one are not known."""
         counts = [self.world.sources[name].rows_at(end[name]) for name in view.sources]
-        known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) else None
+        return _sum(counts)
+
+    def changed(
+        self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
+    ) -> int | None:
+        """The rows of the changes of all sources of a view; None where those of one are not known."""
+        sources = self.world.sources
+        return _sum(
+            sources[name].arrivals.totals(start.get(name, 0), end[name]).rows
+            for name in view.sources
+        )
 
     def statistics(
         self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
@@ -152,6 +164,12 @@ class Knowledge:
             for name in names:
                 if name in self._chains:
                     yield rel.digest, self._chains[name].rows
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    found = [*counts]
+    known = [count for count in found if count is not None]
+    return sum(known) if len(known) == len(found) else None
 
 
 def changed_rows(rows: int | None, size: int, whole: int, all_rows: Figure) -> Figure:
@@ -220,6 +238,10 @@ def _sample(told: Any) -> Sample | None:
     return found if is_whole else None
 
 
+def _count(told: Any) -> int | None:
+    return told if isinstance(told, int) and 0 <= told <= LARGEST_FIGURE else None
+
+
 def _is_sound(work: Vector, *figures: float) -> bool:
     counts = (getattr(work, kind) for kind in KINDS)
     return all(isfinite(one) and 0 <= one <= LARGEST_FIGURE for one in (*counts, *figures))
@@ -240,7 +262,8 @@ def _past(run: int, told: Any) -> PastRun | None:
             measured=taken.work,
             in_tasks=taken.seconds,
             prices={one["way"]: float(one["price"]) for one in predicted.get("alternatives", ())},
-            rows=told.get("rows"),
+            rows=_count(told.get("rows")),
+            changed=_count(predicted.get("changed_rows")),
             is_first="FIRST_RUN" in told.get("reasons", ()),
             switches="remembering" in predicted,
             turned_back=bool(told.get("switched")),

@@ -22,7 +22,7 @@ from slacktide.algebra.nested import is_storable
 from slacktide.algebra.tree import relations, sources
 from slacktide.algebra.types import is_told_apart
 from slacktide.optimizer.costs import Evidence, Vector, program_key, program_work
-from slacktide.optimizer.costs.operators import COMPRESSED, moved
+from slacktide.optimizer.costs.operators import packed
 from slacktide.optimizer.derivation import Maintenance, maintain, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
@@ -250,8 +250,8 @@ class Question:
         of each kind of work.
         """
         rates = self.evidence.coefficients
-        past = self.evidence.newest(program_key(now))
-        past_other = self.evidence.newest(program_key(other))
+        past = self.evidence.nearest(program_key(now))
+        past_other = self.evidence.nearest(program_key(other))
         if past is not None and past_other is not None:
             return price * (1.0 - past_other.price(rates) / max(past.price(rates), 1e-9))
         less = work.minus(self._work(other, rel))
@@ -264,7 +264,7 @@ class Question:
         chain = "" if rel is None else bag_chain(rel, self.analysis.conf)
         if rel is not None and chain not in known.stored:
             size = Cardinality(known).of(rel)
-            facts = StoredFacts(size.rows.value, COMPRESSED * moved(size, rel.columns))
+            facts = StoredFacts(size.rows.value, packed(size, rel.columns))
             known = replace(known, stored={**known.stored, chain: facts})
         return program_work(program, known)
 

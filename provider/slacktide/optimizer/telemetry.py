@@ -20,7 +20,7 @@ from slacktide.optimizer.choice.objective import Objective
 from slacktide.optimizer.choice.plan import Load
 from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.costs.memo import MemoCosts
-from slacktide.optimizer.costs.operators import COMPRESSED, moved
+from slacktide.optimizer.costs.operators import packed
 from slacktide.optimizer.expand import METHODS, Expanded, Problem, Switches, expand
 from slacktide.optimizer.plan_space import space_of
 from slacktide.optimizer.statistics import Statistics
@@ -157,7 +157,7 @@ def _state_bytes(
     found = [0] * instants
     for node, instant in saved:
         columns = expanded.memo.groups.hole(node).columns
-        found[instant - 1] += round(COMPRESSED * moved(costs.sizes.of(node), columns))
+        found[instant - 1] += round(packed(costs.sizes.of(node), columns))
     return tuple(found)
 
 

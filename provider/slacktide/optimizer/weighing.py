@@ -111,12 +111,12 @@ class Case:
         return Predictions(self._believed(rebuild.price, text.price), rebuild, text)
 
     def _believed(self, rebuild: float, text: float) -> Prediction:
-        """The incremental way by its newest run; once that has expired, by an older one that is cheap."""
+        """The incremental way by its nearest run; once that has expired, by another one that is cheap."""
         building = max(rebuild - text, 0.0) if self.missing else 0.0
         evidence, has_expired = self.evidence, False
         while True:
             found = evidence.predict("incremental", *self.ways.incremental)
-            past = evidence.newest(found.program)
+            past = evidence.nearest(found.program)
             loss = found.price + building - min(rebuild, text)
             since = evidence.oldest if past is None else past.run
             has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)

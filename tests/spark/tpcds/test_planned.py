@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.campaigns.planned_tpcds import INSTANTS, played, write_histories
+from tests.campaigns.planned_tpcds import INSTANTS, played, write_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,7 +18,7 @@ QUERY, PATTERN = "q85", "delta-RS"
 
 
 def test_answers_are_those_of_batch_at_every_instant(spark: SparkSession, tmp_path: Path) -> None:
-    write_histories(tmp_path, [PATTERN])
+    write_tables(tmp_path, [PATTERN])
     found = played(spark, tmp_path, QUERY, PATTERN)
     assert found["equal"] == [True] * INSTANTS
     assert all(found["rows"])

@@ -2,7 +2,8 @@
 
 A program that has run before costs what it cost then, times what the model says of now over what it said
 then: its error in the size of things, the weight of a query's expressions and the machine all cancel
-out. So they do between the author's text and building states, of which one stands for the other. An
+out. Of its runs the one counts after a change nearest in size, as the model errs in what a change reaches:
+ten times the change may take the same or ten times as much. So they do between the author's text and building states, of which one stands for the other. An
 incremental program that has not run costs what the model says, times the weight that the view's other
 programs have shown.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from math import sqrt
+from math import inf, log, sqrt
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -27,6 +28,9 @@ Basis = Literal["observed", "modelled", "doubted"]
 
 AFTER_CHANGES: Final = 3.5
 """What a full run after changes takes over the first one: the median of 11 TPC-H views (ADR 0009)."""
+
+ALIKE: Final = 2.0
+"""Changes are as large as others within the root of this factor."""
 
 USUAL: Final = 8
 """Newest incremental runs, by which a program is the usual one or is not."""
@@ -44,6 +48,7 @@ class Prediction:
         outside: seconds of CPU outside of them.
         basis: ``observed`` where the very program has run before, ``modelled`` where it has not, and
             ``doubted`` where what was believed of it has expired.
+        changed: rows of the changes that it is for; None where they are not known.
     """
 
     way: Way
@@ -52,6 +57,7 @@ class Prediction:
     in_tasks: float
     outside: float
     basis: Basis
+    changed: int | None = None
 
     @property
     def price(self) -> float:
@@ -66,6 +72,7 @@ class Prediction:
             "basis": self.basis,
             "cpu_seconds": round(self.in_tasks, 3),
             "outside_seconds": round(self.outside, 3),
+            **({} if self.changed is None else {"changed_rows": self.changed}),
             **self.work.to_dict(),
         }
 
@@ -82,6 +89,7 @@ class PastRun:
         in_tasks: seconds of CPU that its tasks took.
         prices: what each way would have cost, as expected then.
         rows: of the view's sources then; None where they were not known.
+        changed: rows of the changes that it was for; None where they were not known.
         is_first: whether there was no answer before it.
         switches: whether it started or stopped to remember a join.
         turned_back: whether it left its program for the author's text: its figures are of both.
@@ -95,6 +103,7 @@ class PastRun:
     in_tasks: float
     prices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     rows: int | None = None
+    changed: int | None = None
     is_first: bool = False
     switches: bool = False
     turned_back: bool = False
@@ -127,15 +136,28 @@ class Evidence:
         runs: oldest first.
         coefficients: the prices.
         rows: of the view's sources; None where they are not known.
+        changed: rows of the changes that have come; None where they are not known.
     """
 
     runs: Sequence[PastRun] = ()
     coefficients: Coefficients = DEFAULTS
     rows: int | None = None
+    changed: int | None = None
 
     def newest(self, program: str) -> PastRun | None:
         """The newest run of a program."""
         return next((past for past in reversed(self.runs) if past.program == program), None)
+
+    def nearest(self, program: str) -> PastRun | None:
+        """The run of a program that tells most of the next: the newest after changes about as large."""
+        runs = [past for past in reversed(self.runs) if past.program == program]
+        return min(runs, key=self._distance, default=None)
+
+    def _distance(self, past: PastRun) -> float:
+        """How many times `ALIKE` lies between the changes of a run and those that have come, a whole number."""
+        if not self.changed:
+            return 0.0
+        return round(abs(log(past.changed / self.changed, ALIKE))) if past.changed else inf
 
     def times(self, program: str) -> int:
         """How often a program has run since the view was computed in full or remembered something else."""
@@ -165,16 +187,17 @@ class Evidence:
             like: digest and work of a program that computes the same in another way; it stands for this
                 one as long as this one has not run.
         """
-        rates, past = self.coefficients, self.newest(program)
-        other = None if like is None else self.newest(like[0])
+        rates, past = self.coefficients, self.nearest(program)
+        other = None if like is None else self.nearest(like[0])
+        basis: Basis = "modelled" if past is None else "observed"
         if past is not None:
             seconds, outside = self._grown(past, other, work), rates.outside(past.measured)
-            return Prediction(way, program, work, seconds, outside, "observed")
-        if like is not None and other is not None:
+        elif like is not None and other is not None:
             alike = self.predict(way, *like)
-            return Prediction(way, program, work, alike.in_tasks, alike.outside, "modelled")
-        in_tasks = rates.in_tasks(work) * self.weight()
-        return Prediction(way, program, work, in_tasks, rates.outside(work), "modelled")
+            seconds, outside = alike.in_tasks, alike.outside
+        else:
+            seconds, outside = rates.in_tasks(work) * self.weight(), rates.outside(work)
+        return Prediction(way, program, work, seconds, outside, basis, self.changed)
 
     def _grown(self, past: PastRun, other: PastRun | None, work: Vector) -> float:
         """What tasks of a program take now that has run; `other` is a run of the other full way.

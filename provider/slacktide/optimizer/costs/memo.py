@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
 from slacktide.optimizer.costs.operators import (
-    COMPRESSED,
-    moved,
     operator_work,
+    packed,
     read_work,
     write_work,
 )
@@ -45,7 +44,7 @@ class MemoCosts:
     def carrying(self, group: int) -> tuple[int, int]:
         """What it costs to save a group, and to load it."""
         rows, columns = self.sizes.of(group), self._memo.groups.hole(group).columns
-        load = read_work(rows.rows.value, COMPRESSED * moved(rows, columns))
+        load = read_work(rows.rows.value, packed(rows, columns))
         return self._micros(write_work(rows, columns)), self._micros(load)
 
     def work(self, flat: Operator) -> Vector:

@@ -20,10 +20,17 @@ from slacktide.program.operator import Operator, operator_inputs
 SENT: Final = 10 * 2**20
 """Bytes up to which Spark sends one side of a join to all tasks, and shuffles neither."""
 COMPRESSED: Final = 0.3
-"""Bytes of a stored row for one of a shuffled row."""
+"""Bytes of a row in a file or a shuffle for one in memory; over the joins of TPC-H it is a quarter."""
 WRITE_JOBS: Final = 2.0
 """Jobs of a write, with what is asked before it."""
 EXCHANGE: Final = Vector(stages=1.0, jobs=1.0)
+_SENT_SIDES: Final = {
+    "left": (1,),
+    "right": (0,),
+    "full": (),
+    **dict.fromkeys(("semi", "anti", "existence"), (1,)),
+}
+"""Of which sides Spark sends one to all tasks, by kind of join; of the others, either."""
 
 
 def operator_work(
@@ -46,10 +53,10 @@ def operator_work(
     match operator:
         case o.JoinBags() | o.SemiBags() | o.Touched() | o.Flips():
             sides = zip(inputs, operator_inputs(operator), strict=True)
-            return _met([moved(size, side.columns) for size, side in sides])
+            return _met(*(packed(size, side.columns) for size, side in sides))
         case o.Consolidate() | o.Summarise() | o.Combine() | o.First() | o.ByBalance():
             fixed = Vector() if is_small else EXCHANGE
-            return fixed.plus(Vector(bytes_shuffled=moved(gives, operator.columns)))
+            return fixed.plus(Vector(bytes_shuffled=packed(gives, operator.columns)))
         case o.Evaluate():
             named = {item.name: size for item, size in zip(operator.inputs, inputs, strict=True)}
             return query_work(operator.query, Cardinality(known, named), known, named)
@@ -65,7 +72,7 @@ def read_work(rows: float, size: float, files: float = 1.0) -> Vector:
 def write_work(rows: Estimate, columns: r.Columns) -> Vector:
     """The work of a write: a text that Spark plans, its jobs, and a file of so many bytes."""
     return Vector(
-        bytes_written=COMPRESSED * moved(rows, columns),
+        bytes_written=packed(rows, columns),
         files=1.0,
         stages=WRITE_JOBS,
         jobs=WRITE_JOBS,
@@ -91,28 +98,34 @@ def query_work(
                 source = known.source(rel.source)
                 total = total.plus(read_work(source.rows.value, source.bytes, source.files))
             case r.Join():
-                sides = (rel.left, rel.right)
-                total = total.plus(_met([moved(estimates.of(s), s.columns) for s in sides]))
+                sides = [packed(estimates.of(side), side.columns) for side in (rel.left, rel.right)]
+                total = total.plus(_met(*sides, sent=_SENT_SIDES.get(rel.kind, (0, 1))))
             case r.Aggregate() | r.Window():
-                size = moved(estimates.of(rel), rel.columns)
+                size = packed(estimates.of(rel), rel.columns)
                 total = total.plus(EXCHANGE).plus(Vector(bytes_shuffled=size))
             case _:
                 pass
     return total
 
 
-def _met(sides: Sequence[float]) -> Vector:
-    """Sides of so many bytes meet by keys: all of them move, or the least one is sent to all."""
-    return EXCHANGE.plus(Vector(bytes_shuffled=0.0 if min(sides) <= SENT else sum(sides)))
+def _met(*sides: float, sent: Collection[int] = (0, 1)) -> Vector:
+    """Sides of so many bytes meet by keys: all of them move, or a small one is sent to all.
+
+    Args:
+        sides: bytes of each.
+        sent: which of them may be sent: of those whose rows are all kept, none.
+    """
+    is_sent = any(sides[place] <= SENT for place in sent)
+    return EXCHANGE.plus(Vector(bytes_shuffled=0.0 if is_sent else sum(sides)))
 
 
-def moved(rows: Estimate, columns: r.Columns) -> float:
-    """Bytes of rows, as Spark shuffles them."""
-    return rows.rows.value * width(columns)
+def packed(rows: Estimate, columns: r.Columns) -> float:
+    """Bytes of rows, as Spark packs them into files and shuffles."""
+    return COMPRESSED * rows.rows.value * width(columns)
 
 
 def width(columns: r.Columns) -> float:
-    """Bytes of a row, as Spark shuffles it: eight for each value, and those of a text besides."""
+    """Bytes of a row in memory: eight for each value, and those of a text besides."""
     texts = sum(not _is_fixed(column.type) for column in columns)
     return 16.0 + 8.0 * len(columns) + 16.0 * texts
 

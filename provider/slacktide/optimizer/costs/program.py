@@ -19,10 +19,9 @@ from slacktide.algebra.equalities import take_apart
 from slacktide.algebra.scalar import Scalar
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs.operators import (
-    COMPRESSED,
     WRITE_JOBS,
-    moved,
     operator_work,
+    packed,
     query_work,
     read_work,
     write_work,
@@ -135,7 +134,7 @@ def _written(step: o.Step, sizes: Sizes) -> Vector:
         return work
     compared = Vector(
         rows_read=2.0 * rows.rows.value,
-        bytes_shuffled=2.0 * moved(rows, columns),
+        bytes_shuffled=2.0 * packed(rows, columns),
         stages=WRITE_JOBS,
         jobs=WRITE_JOBS,
         plans=1.0,
@@ -206,5 +205,5 @@ def _read_stored(
 ) -> Vector:
     rows, known = sizes.of(operator), sizes.statistics.stored.get(operator.chain)
     if known is None or isinstance(operator, o.ReadSaved):
-        return read_work(rows.rows.value, COMPRESSED * moved(rows, operator.columns))
+        return read_work(rows.rows.value, packed(rows, operator.columns))
     return read_work(rows.rows.value, known.bytes, known.files)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slacktide.optimizer.costs import DEFAULTS, PastRun, Vector
+from slacktide.optimizer.costs import DEFAULTS, Evidence, PastRun, Vector
 
 EXPECTED = Vector(rows_read=4.7e6, bytes_shuffled=7e7, bytes_written=1.7e6, files=40, stages=22)
 amounts = st.floats(1.0, 1e9)
@@ -52,3 +52,31 @@ def test_a_kind_that_the_model_did_not_see_is_taken_as_it_is() -> None:
     assert found.seconds_of(Vector(rows_read=100.0), DEFAULTS) == pytest.approx(
         100 * DEFAULTS.rows_read
     )
+
+
+def after(run: int, changed: int | None, seconds: float, program: str = "p") -> PastRun:
+    return PastRun(run, "incremental", program, EXPECTED, EXPECTED, seconds, changed=changed)
+
+
+RUNS = [after(1, 100, 0.1), after(2, 100_000, 9.0), after(3, 120, 0.2), after(4, 100, 5.0, "other")]
+
+
+@pytest.mark.parametrize(
+    ("changed", "run"), [(100, 3), (50_000, 2), (1, 3), (10**9, 2), (None, 3), (0, 3)]
+)
+def test_a_run_after_a_change_as_large_tells_most(changed: int | None, run: int) -> None:
+    """Where nobody knows how large the change is, the newest does."""
+    evidence = Evidence(RUNS, changed=changed)
+    found = evidence.nearest("p")
+    assert found is not None
+    assert found.run == run
+    predicted = evidence.predict("incremental", "p", EXPECTED)
+    assert predicted.in_tasks == pytest.approx(found.in_tasks)
+    assert (predicted.basis, predicted.changed) == ("observed", changed)
+
+
+def test_a_run_after_nobody_knows_what_tells_least() -> None:
+    runs = [after(1, 10, 1.0), after(2, None, 2.0)]
+    found = [Evidence(runs, changed=changed).nearest("p") for changed in (10**9, None)]
+    assert found == runs
+    assert Evidence(runs, changed=5).nearest("unknown") is None

@@ -17,7 +17,7 @@ from slacktide.optimizer.choice.plan import Run
 from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.costs import DEFAULTS, Vector
 from slacktide.optimizer.costs.memo import MemoCosts
-from slacktide.optimizer.costs.operators import operator_work, width, write_work
+from slacktide.optimizer.costs.operators import operator_work, packed, write_work
 from slacktide.optimizer.costs.vector import KINDS
 from slacktide.optimizer.emission import emit
 from slacktide.optimizer.expand import Expanded, Problem, expand
@@ -75,7 +75,7 @@ def test_a_small_side_is_sent_to_all_and_large_ones_are_shuffled() -> None:
     small = work(join, 100, 5_000_000, gives=100)
     both = work(join, 4_000_000, 5_000_000, gives=100)
     assert small == Vector(stages=1, jobs=1)
-    assert both == Vector(bytes_shuffled=9_000_000 * width(ORDERS.columns), stages=1, jobs=1)
+    assert both == Vector(bytes_shuffled=packed(rows(9_000_000), ORDERS.columns), stages=1, jobs=1)
 
 
 def test_grouping_moves_groups_and_consolidating_moves_rows() -> None:

@@ -1,0 +1,252 @@
+"""What the mixture of all methods costs on Spark beside each method alone: 22 TPC-H views, four patterns of arrival.
+
+    python -m tests.campaigns.measured_methods --out tests/campaigns/measured_methods.json
+
+The patterns are those of tempura.md §7.2, over two instants: at the first there are the rows of scale 1, half of those
+of scale 2, and at the second come as many again, a quarter, or half, and of these with one row for four that goes.
+Plans are chosen by the statistics of scale 1 for what the last instant costs. Methods that give the same programs are
+run once, under the name of the first of them. The first instant is run for its states alone; the second is run
+`--repetitions` times from there, the plans in turns, and the answer of each is compared with that of full. What the
+output holds is not run again.
+
+A cell *holds* where the mixture reads at most 1.05 times the rows of the method that reads the fewest, and takes at
+most 1.15 times the CPU of the one that takes the least.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from slacktide.algebra.tree import sources
+from slacktide.optimizer.choice.choosing import choose, choose_among
+from slacktide.optimizer.choice.objective import LastFirst
+from slacktide.optimizer.emission import emit
+from slacktide.optimizer.expand import METHODS
+from slacktide.program.operator import Program
+from slacktide.workloads.tpch import TABLES, generate_base
+from tests.campaigns.planning import SINGLE, Compared, space
+from tests.harness.planner.arriving import Arriving, write_histories
+from tests.harness.planner.landed import Landed
+from tests.harness.planner.tpch_views import TPCH
+from tests.harness.plans import SourceShape
+from tests.harness.workspace_on_spark import Rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INSTANTS, MIXED, FULL = (1, 2), "mixed", "full"
+PARTS = 120
+PATTERNS = {
+    name: Arriving(PARTS, PARTS // 2, int(PARTS // 2 * pattern.share), pattern.retracting)
+    for name, pattern in TPCH.patterns.items()
+}
+ROWS, CPU = 1.05, 1.15
+Plans = Mapping[str, Mapping[int, Program]]
+
+
+def write_tables(root: Path, scale: float, pattern: str) -> None:
+    """Write the history of a pattern; an order comes, and goes, with its line items.
+
+    Args:
+        root: of what is written.
+        scale: of the rows that are there at the first instant.
+        pattern: the name of it.
+    """
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
+        generate_base(Path(folder), scale=2 * scale)
+        for table in TABLES.values():
+            columns = ", ".join(column.name for column in table.columns)
+            files = Path(folder) / table.name / "*.parquet"
+            connection.execute(f"CREATE VIEW {table.name} AS FROM '{files}' SELECT {columns}")
+        keys = {name: TPCH.keys.get(name, ())[:1] for name in TABLES}
+        write_histories(connection, root, {pattern: PATTERNS[pattern]}, keys, len(INSTANTS))
+
+
+def plans_of(query: str, pattern: str) -> tuple[Plans, Mapping[str, str]]:
+    """The programs of the mixture and of each method; and for each that is as another, which."""
+    compared, known = Compared(TPCH, query), TPCH.statistics(len(INSTANTS), pattern)
+    objective = LastFirst(len(INSTANTS))
+    expanded = {name: compared.expanded(methods, pattern) for name, methods in SINGLE.items()}
+    spaces = {name: space(one, known) for name, one in expanded.items()}
+    choices = {name: choose(one, objective) for name, one in spaces.items()}
+    best = min(choices, key=lambda name: choices[name].key)
+    whole = compared.expanded(METHODS, pattern)
+    among = [space(whole, known), spaces[best]]
+    place, choices[MIXED] = choose_among(among, objective)
+    expanded[MIXED], spaces[MIXED] = (whole, expanded[best])[place], among[place]
+    found: dict[str, Mapping[int, Program]] = {}
+    same: dict[str, str] = {}
+    for name, choice in choices.items():
+        programs = emit(query, expanded[name], spaces[name], choice.plan)
+        alike = next((other for other in found if _alike(found[other], programs)), None)
+        if alike is None:
+            found[name] = programs
+        else:
+            same[name] = alike
+    return found, same
+
+
+def _alike(one: Mapping[int, Program], other: Mapping[int, Program]) -> bool:
+    return {at: program.digest for at, program in one.items()} == {
+        at: program.digest for at, program in other.items()
+    }
+
+
+def landed(spark: SparkSession, root: Path, files: Path) -> Landed:
+    """A workspace in which all of a pattern has arrived, and what loses rows is mirrored.
+
+    Args:
+        spark: the session.
+        root: of the workspace.
+        files: of the pattern.
+    """
+    workspace = Landed(spark, root, [_shape(name) for name in TABLES])
+    for instant, table in product(INSTANTS, TABLES):
+        path = files / str(instant) / f"{table}.parquet"
+        if path.exists():
+            workspace.accept(table, path)
+    for name in PATTERNS[files.name].losing:
+        workspace.mirror(name)
+    return workspace
+
+
+def _shape(table: str) -> SourceShape:
+    return SourceShape(table, tuple((c.name, c.type, True) for c in TABLES[table].columns))
+
+
+def played(workspace: Landed, query: str, pattern: str, repetitions: int) -> dict[str, Any]:
+    """Run the plans of a cell; tell what each took, and which gave another answer than full.
+
+    Args:
+        workspace: of the pattern.
+        query: the view.
+        pattern: the name of it.
+        repetitions: how often the last instant is run.
+    """
+    plans, same = plans_of(query, pattern)
+    tables = sources(TPCH.relation(query))
+    before = dict.fromkeys(tables, 1)
+    after = {name: 2 if name in TPCH.keys else 1 for name in tables}
+    for programs in plans.values():
+        workspace.execute(query, programs[1], {}, before)
+    taken: dict[str, list[dict[str, float]]] = {name: [] for name in plans}
+    answers = {}
+    order = [*plans]
+    for _ in range(repetitions):
+        for name in order:
+            outcome = workspace.attempt(query, plans[name][2], before, after)
+            assert outcome.answer is not None
+            assert outcome.answer_is_base
+            answers[name] = _counted(workspace.rows(outcome.answer))
+            cost = {"seconds": round(outcome.cost.cpu_seconds, 3), "rows": outcome.cost.rows_read}
+            taken[name].append(cost)
+        order.append(order.pop(0))
+    return {
+        "rows out": answers[FULL].total(),
+        "different": [name for name, rows in answers.items() if rows != answers[FULL]],
+        "as": same,
+        "taken": {
+            name: {what: [t[what] for t in of] for what in of[0]} for name, of in taken.items()
+        },
+    }
+
+
+def _counted(rows: Rows) -> Counter[tuple[Any, ...]]:
+    """A bag; doubles to ten digits, as sums of them depend on the order."""
+    bag: Counter[tuple[Any, ...]] = Counter()
+    for *row, count in rows:
+        bag[tuple(f"{v:.10g}" if isinstance(v, float) else v for v in row)] += count
+    return bag
+
+
+def ratio(cell: Mapping[str, Any], what: str) -> float:
+    """What the mixture takes of the least that a single method takes, 1 where it is that method."""
+    medians = {name: median(taken[what]) for name, taken in cell["taken"].items()}
+    mixed = medians[cell["as"].get(MIXED, MIXED)]
+    least = min(taken for name, taken in medians.items() if name != MIXED)
+    return mixed / least if least else 1.0
+
+
+def summary(cells: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of the campaign."""
+    rows = {name: ratio(cell, "rows") for name, cell in cells.items()}
+    seconds = {name: ratio(cell, "seconds") for name, cell in cells.items()}
+    held = [name for name in cells if rows[name] <= ROWS and seconds[name] <= CPU]
+    return {
+        "cells": len(cells),
+        "different": [name for name, cell in cells.items() if cell["different"]],
+        "empty": [name for name, cell in cells.items() if not cell["rows out"]],
+        "hold": round(len(held) / max(len(cells), 1), 4),
+        "hold in rows": round(sum(r <= ROWS for r in rows.values()) / max(len(cells), 1), 4),
+        "hold in CPU": round(sum(r <= CPU for r in seconds.values()) / max(len(cells), 1), 4),
+        "do not": {
+            name: [round(rows[name], 3), round(seconds[name], 3)]
+            for name in cells
+            if name not in held
+        },
+    }
+
+
+def written(found: Mapping[str, Any]) -> str:
+    """JSON with a line for each cell."""
+    cells = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in found["cells"].items())
+    head = json.dumps({k: v for k, v in found.items() if k != "cells"}, indent=1)
+    return head.removesuffix("\n}") + f',\n "cells": {{\n{cells}\n }}\n}}\n'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the campaign, cell by cell."""
+    from slacktide.spark.session import local_session
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--queries", nargs="+", default=TPCH.queries)
+    chosen = parser.parse_args(arguments)
+    setting = {"scale": chosen.scale, "repetitions": chosen.repetitions}
+    found = json.loads(chosen.out.read_text()) if chosen.out.exists() else {**setting, "cells": {}}
+    if any(found[name] != value for name, value in setting.items()):
+        raise SystemExit(f"{chosen.out} is of another setting; remove it")
+    spark = local_session("measured-methods", conf={"spark.driver.memory": "4g"})
+    versions = {"spark": spark.version, "python": platform.python_version()}
+    machine = {"cores": os.cpu_count(), "machine": platform.machine()}
+    for pattern in PATTERNS:
+        left = [query for query in chosen.queries if f"{query} {pattern}" not in found["cells"]]
+        if not left:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            history = Path(folder) / "landing"
+            write_tables(history, chosen.scale, pattern)
+            workspace = landed(spark, Path(folder) / "workspace", history / pattern)
+            for query in left:
+                cell = played(workspace, query, pattern, chosen.repetitions)
+                cells = {**found["cells"], f"{query} {pattern}": cell}
+                found = {
+                    **versions,
+                    **machine,
+                    **setting,
+                    "summary": summary(cells),
+                    "cells": cells,
+                }
+                chosen.out.write_text(written(found))
+                sys.stdout.write(f"{query} {pattern} {cell['taken']}\n")
+    sys.stdout.write(json.dumps(found["summary"], indent=1) + "\n")
+    return int(bool(found["summary"]["different"]))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
