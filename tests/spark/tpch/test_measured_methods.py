@@ -1,0 +1,30 @@
+"""Plans of each method alone and of all together, run by Spark: a slice of `tests.campaigns.measured_methods`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.campaigns.measured_methods import MIXED, landed, played, ratio, write_tables
+from tests.campaigns.planning import SINGLE
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+
+QUERY, PATTERN = "q13", "delta-RS"
+
+
+def test_every_method_gives_what_full_gives(spark: SparkSession, tmp_path: Path) -> None:
+    landing = tmp_path / "landing"
+    write_tables(landing, 0.005, PATTERN)
+    workspace = landed(spark, tmp_path / "workspace", landing / PATTERN)
+    found = played(workspace, QUERY, PATTERN, repetitions=1)
+    assert found["different"] == []
+    assert found["rows out"] > 1
+    assert {*found["taken"], *found["as"]} == {*SINGLE, MIXED}
+    assert len(found["taken"]) > 1, "some methods give other programs than full"
+    assert ratio(found, "rows") > 0
