@@ -111,15 +111,21 @@ class Case:
         return Predictions(self._believed(rebuild.price, text.price), rebuild, text)
 
     def _believed(self, rebuild: float, text: float) -> Prediction:
-        """The incremental way by its nearest run; once that has expired, by another one that is cheap."""
+        """The incremental way by its nearest run; once that has expired, by another one that is cheap.
+
+        It expires with what full runs have cost since the newest trial, after a change of whatever size: what
+        they have cost pays for one trial.
+        """
         building = max(rebuild - text, 0.0) if self.missing else 0.0
+        tried = self.evidence.newest(self.ways.incremental[0])
+        since = self.evidence.oldest if tried is None else tried.run
+        affordable = REGRET * self.evidence.spent_since(since)
         evidence, has_expired = self.evidence, False
         while True:
             found = evidence.predict("incremental", *self.ways.incremental)
             past = evidence.nearest(found.program)
             loss = found.price + building - min(rebuild, text)
-            since = evidence.oldest if past is None else past.run
-            has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
+            has_expired = has_expired or loss <= affordable
             if loss <= 0:
                 return found
             is_tried = not self.missing and self.share <= LARGEST_SHARE

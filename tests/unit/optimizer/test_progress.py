@@ -40,10 +40,25 @@ def batches(shapes: tuple[SourceShape, ...], seed: int, count: int) -> list[dict
     return found
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.fixture
+def everything_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have all be stored early that may be, and be used."""
+    monkeypatch.setattr(progress, "is_worth", lambda *_: True)
+
+
+@pytest.mark.parametrize("name", ["chain", "star"])
 def test_answers_are_those_of_batch_and_change_when_they_are_due(name: str) -> None:
     shapes = shapes_of(VIEWS[name])
     days = Days(VIEWS[name], shapes, CHEAP)
+    for batch in batches(shapes, 7, 7):
+        days.refresh(batch)
+    assert days.stored_early
+    assert days.used
+
+
+def test_so_they_are_where_storing_does_not_pay(everything_pays: None) -> None:
+    shapes = shapes_of(SUMMARY)
+    days = Days(SUMMARY, shapes, CHEAP)
     for batch in batches(shapes, 7, 7):
         days.refresh(batch)
     assert days.stored_early
@@ -60,9 +75,8 @@ def counted(rel: Rel) -> Rel:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_rows_that_nobody_has_counted_are_not_taken_for_none(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, everything_pays: None
 ) -> None:
-    monkeypatch.setattr(progress, "is_worth", lambda *_: True)
     shapes = shapes_of(VIEWS[name])
     days = Days(VIEWS[name], shapes, CHEAP, is_told=False)
     for batch in batches(shapes, 11, 4):
@@ -107,9 +121,8 @@ ORDERED = {
 
 
 @pytest.mark.parametrize("name", ORDERED)
-def test_states_that_differ_in_an_order_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_that_differ_in_an_order_alone(name: str, everything_pays: None) -> None:
     """A sorted relation is in one group with the relation: each has a chain, and each goes on."""
-    monkeypatch.setattr(progress, "is_worth", lambda *_: True)
     relation = from_text(ORDERED[name])
     shapes = shapes_of(relation)
     days = Days(relation, shapes, CHEAP)
@@ -141,7 +154,7 @@ def test_where_early_work_costs_as_much_all_waits() -> None:
     assert [str(reason) for reason in plans[1].reasons] == ["NOT_DUE(1 of 3, waiting costs less)"]
 
 
-def test_a_long_period_plans_no_more_instants_than_it_may() -> None:
+def test_a_long_period_plans_no_more_instants_than_it_may(everything_pays: None) -> None:
     shapes = shapes_of(SUMMARY)
     days = Days(SUMMARY, shapes, ["0.001"] * 5 + ["1"])
     most = 0
@@ -151,7 +164,7 @@ def test_a_long_period_plans_no_more_instants_than_it_may() -> None:
     assert most == 2
 
 
-def test_what_is_stored_early_is_no_answer_and_no_state_of_the_view() -> None:
+def test_what_is_stored_early_is_no_answer_and_no_state_of_the_view(everything_pays: None) -> None:
     shapes = shapes_of(SUMMARY)
     days = Days(SUMMARY, shapes, CHEAP)
     plans = [days.refresh(batch) for batch in batches(shapes, 7, 4)]

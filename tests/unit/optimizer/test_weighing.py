@@ -226,3 +226,18 @@ def test_what_others_keep_is_not_built_anew_because_that_is_cheap_for_one() -> N
     alone = case(past(1, "rebuild", 5.0), past(2, "text", 5.5), past(3, "incremental", 6.0))
     assert weigh(alone).way == "rebuild"
     assert weigh(replace(alone, is_shared=True)).way == "text"
+
+
+def test_finding_out_costs_as_much_whatever_sizes_changes_have() -> None:
+    """A trial after a change of any size is the one trial that full runs have paid for."""
+    runs, full, dear = [past(1, "rebuild", 10.0)], 10.0, 20.0
+    extra = 0.0
+    for number in range(2, 200):
+        changed = (10**3, 10**5, 10**7)[number % 3]
+        evidence = Evidence(runs, rows=LEAST_ROWS, changed=changed)
+        way = weigh(replace(case(), evidence=evidence)).way
+        taken = dear if way == "incremental" else full
+        extra += taken - full
+        runs.append(replace(past(number, way, taken), changed=changed))
+    mistake = dear - full
+    assert mistake < extra <= REGRET * full * len(runs) + mistake
