@@ -2,8 +2,8 @@
 
     python -m tests.campaigns.measured_methods --out tests/campaigns/measured_methods.json
 
-The patterns are those of tempura.md §7.2, over two instants: at the first there are the rows of scale 1, half of those
-of scale 2, and at the second come as many again, a quarter, or half, and of these with one row for four that goes.
+The patterns are those of tempura.md §7.2, over two instants: at the first there are as many rows as scale 1 has, half of
+those of scale 2, and at the second come as many again, a quarter, or half, and of these with one row for four that goes.
 Plans are chosen by the statistics of scale 1 for what the last instant costs. Methods that give the same programs are
 run once, under the name of the first of them. The first instant is run for its states alone; the second is run
 `--repetitions` times from there, the plans in turns, and the answer of each is compared with that of full. What the
@@ -40,7 +40,7 @@ from tests.harness.planner.arriving import Arriving, write_histories
 from tests.harness.planner.landed import Landed
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.plans import SourceShape
-from tests.harness.workspace_on_spark import Rows
+from tests.harness.workspace_on_spark import rounded_bag
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,12 +56,12 @@ Plans = Mapping[str, Mapping[int, Program]]
 
 
 def write_tables(root: Path, scale: float, pattern: str) -> None:
-    """Write the history of a pattern; an order comes, and goes, with its line items.
+    """Write the history of a pattern; an order comes with its line items, and under delta-RS goes with them.
 
     Args:
         root: of what is written.
         scale: of the rows that are there at the first instant.
-        pattern: the name of it.
+        pattern: its name.
     """
     import duckdb
 
@@ -128,12 +128,15 @@ def _shape(table: str) -> SourceShape:
 
 
 def played(workspace: Landed, query: str, pattern: str, repetitions: int) -> dict[str, Any]:
-    """Run the plans of a cell; tell what each took, and which gave another answer than full.
+    """Run the plans of a cell; tell what the last instant took, and which gave another answer than full.
+
+    Names of methods are those of `SINGLE` and `MIXED`; ``as`` tells of a method that has the programs of another
+    which, and ``taken`` of each other one CPU seconds of tasks and rows read, of each repetition.
 
     Args:
         workspace: of the pattern.
         query: the view.
-        pattern: the name of it.
+        pattern: its name.
         repetitions: how often the last instant is run.
     """
     plans, same = plans_of(query, pattern)
@@ -143,20 +146,21 @@ def played(workspace: Landed, query: str, pattern: str, repetitions: int) -> dic
     for programs in plans.values():
         workspace.execute(query, programs[1], {}, before)
     taken: dict[str, list[dict[str, float]]] = {name: [] for name in plans}
-    answers = {}
+    answers: dict[str, list[Counter[tuple[Any, ...]]]] = {name: [] for name in plans}
     order = [*plans]
     for _ in range(repetitions):
         for name in order:
             outcome = workspace.attempt(query, plans[name][2], before, after)
             assert outcome.answer is not None
             assert outcome.answer_is_base
-            answers[name] = _counted(workspace.rows(outcome.answer))
+            answers[name].append(rounded_bag(workspace.rows(outcome.answer)))
             cost = {"seconds": round(outcome.cost.cpu_seconds, 3), "rows": outcome.cost.rows_read}
             taken[name].append(cost)
         order.append(order.pop(0))
+    expected = answers[FULL][0]
     return {
-        "rows out": answers[FULL].total(),
-        "different": [name for name, rows in answers.items() if rows != answers[FULL]],
+        "rows out": expected.total(),
+        "different": [name for name, of in answers.items() if any(rows != expected for rows in of)],
         "as": same,
         "taken": {
             name: {what: [t[what] for t in of] for what in of[0]} for name, of in taken.items()
@@ -164,20 +168,12 @@ def played(workspace: Landed, query: str, pattern: str, repetitions: int) -> dic
     }
 
 
-def _counted(rows: Rows) -> Counter[tuple[Any, ...]]:
-    """A bag; doubles to ten digits, as sums of them depend on the order."""
-    bag: Counter[tuple[Any, ...]] = Counter()
-    for *row, count in rows:
-        bag[tuple(f"{v:.10g}" if isinstance(v, float) else v for v in row)] += count
-    return bag
-
-
 def ratio(cell: Mapping[str, Any], what: str) -> float:
     """What the mixture takes of the least that a single method takes, 1 where it is that method."""
-    medians = {name: median(taken[what]) for name, taken in cell["taken"].items()}
+    medians = {name: float(median(of[what])) for name, of in cell["taken"].items()}
     mixed = medians[cell["as"].get(MIXED, MIXED)]
     least = min(taken for name, taken in medians.items() if name != MIXED)
-    return mixed / least if least else 1.0
+    return mixed / least if least else 1.0 + mixed
 
 
 def summary(cells: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

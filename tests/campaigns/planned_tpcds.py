@@ -37,7 +37,7 @@ from tests.harness.quick import QUICK
 from tests.harness.tpcds import SCHEMAS
 from tests.harness.tpcds_base import generate
 from tests.harness.tpcds_feed import KEYS
-from tests.harness.workspace_on_spark import Rows, SparkWorkspace
+from tests.harness.workspace_on_spark import Rows, SparkWorkspace, rounded_bag
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,16 +113,8 @@ def played(spark: SparkSession, history: Path, query: str, pattern: str) -> dict
             files = history / pattern / str(instant)
             answer, expected = ours.run(files, program), theirs.run(files, whole)
             found["rows"].append(len(expected))
-            found["equal"].append(_counted(answer) == _counted(expected))
+            found["equal"].append(rounded_bag(answer) == rounded_bag(expected))
     return found
-
-
-def _counted(rows: Rows) -> Counter[tuple[Any, ...]]:
-    """A bag; doubles to ten digits, as sums of them depend on the order."""
-    bag: Counter[tuple[Any, ...]] = Counter()
-    for *row, count in rows:
-        bag[tuple(f"{v:.10g}" if isinstance(v, float) else v for v in row)] += count
-    return bag
 
 
 def summary(cells: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

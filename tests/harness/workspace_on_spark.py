@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,7 @@ class SparkWorkspace:
         self._view = view
         self._runs = 0
         self.store = Store.create(str(root / "workspace"), settings={}, clock=TickingClock())
-        self.store.commit([_add_source(shape) for shape in case.sources])
+        self.store.commit([add_source(shape) for shape in case.sources])
 
     def arrive(self, batch: Mapping[str, Bag]) -> None:
         """Write each source's changes as one file of a change feed and accept it."""
@@ -61,13 +62,13 @@ class SparkWorkspace:
                 version = self.store.world().sources[shape.name].version + 1
                 path = self._root / f"{shape.name}-{version}.parquet"
                 pq.write_table(_feed(shape, batch[shape.name]), path)
-                updates.append(_accepted(shape.name, path))
+                updates.append(accepted(shape.name, path))
         if updates:
             self.store.commit(updates)
 
     def accept(self, source: str, path: Path) -> None:
         """Accept a file of changes that somebody else has written."""
-        self.store.commit([_accepted(source, path)])
+        self.store.commit([accepted(source, path)])
 
     def run(self, plan: ViewPlan) -> Written:
         """Execute a plan's program and commit what it wrote."""
@@ -95,9 +96,9 @@ class SparkWorkspace:
         }
         self.store.commit([_chain(chain, *segment) for chain, segment in written.items()])
         return Written(
-            {chain: self._rows(segment) for chain, (segment, _) in outcome.chains.items()},
-            self._rows(outcome.answer),
-            self._rows(outcome.changes),
+            {chain: rows_in(self.store, segment) for chain, (segment, _) in outcome.chains.items()},
+            rows_in(self.store, outcome.answer),
+            rows_in(self.store, outcome.changes),
         )
 
     def adopt(self, outcome: Outcome, plan: ViewPlan) -> None:
@@ -144,14 +145,6 @@ class SparkWorkspace:
         sql = relation_sql(self._case.relation, tables)
         return Query(sql=sql, views={}, sources=tuple(tables), conf={}, clock=False)
 
-    def _rows(self, segment: Segment) -> Rows:
-        found: Rows = []
-        for file in segment.files:
-            table = pq.read_table(self.store.path(file.path), partitioning=None)
-            found.extend(rows_of(table))
-        assert len(found) == segment.rows
-        return found
-
 
 def _stored_rows(saved: Saved) -> Rows:
     if saved.is_state:
@@ -164,17 +157,43 @@ def _chain(chain: str, segment: Segment, is_base: bool) -> u.Update:
     return u.SetChain(Chain(chain, (), stamped)) if is_base else u.ExtendChain(chain, stamped)
 
 
-def _add_source(shape: SourceShape) -> u.AddSource:
+def add_source(shape: SourceShape) -> u.AddSource:
+    """Declare a source without a key."""
     schema = tuple(
         {"name": name, "type": data_type, "nullable": True} for name, data_type, _ in shape.columns
     )
     return u.AddSource(shape.name, "change-feed", {"format": "parquet"}, schema)
 
 
-def _accepted(source: str, path: Path) -> u.AcceptArrivals:
-    size, rows = path.stat().st_size, pq.read_metadata(path).num_rows
-    arrival = Arrival((PinnedFile(str(path), size, "0"),), rows, size, "2026-01-01T00:00:00Z")
+def accepted(source: str, path: Path) -> u.AcceptArrivals:
+    """Accept a file of changes, of which is known how many take a row away."""
+    kinds = pq.read_table(path, columns=["_change_type"], partitioning=None).column(0)
+    deletes = sum(count for kind, count in _counts(kinds) if kind == "delete")
+    size = path.stat().st_size
+    pinned = (PinnedFile(str(path), size, "0"),)
+    arrival = Arrival(pinned, len(kinds), size, "2026-01-01T00:00:00Z", deletes)
     return u.AcceptArrivals(source, [arrival])
+
+
+def _counts(kinds: pa.ChunkedArray) -> list[tuple[str, int]]:
+    return [(item["values"], item["counts"]) for item in kinds.value_counts().to_pylist()]
+
+
+def rows_in(store: Store, segment: Segment) -> Rows:
+    """Read what a run wrote, committed or not."""
+    found: Rows = []
+    for file in segment.files:
+        found.extend(rows_of(pq.read_table(store.path(file.path), partitioning=None)))
+    assert len(found) == segment.rows
+    return found
+
+
+def rounded_bag(rows: Rows) -> Counter[tuple[Any, ...]]:
+    """A bag of rows that end with their counts; doubles to ten digits, as sums of them depend on the order."""
+    bag: Counter[tuple[Any, ...]] = Counter()
+    for *row, count in rows:
+        bag[tuple(f"{v:.10g}" if isinstance(v, float) else v for v in row)] += count
+    return bag
 
 
 def _feed(shape: SourceShape, bag: Bag) -> pa.Table:

@@ -103,15 +103,14 @@ class Knowledge:
 
     def rows(self, view: ReadView, end: Mapping[str, int]) -> int | None:
         """The rows of all sources of a view; None where those of one are not known."""
-        counts = [self.world.sources[name].rows_at(end[name]) for name in view.sources]
-        return _sum(counts)
+        return _all_counted(self.world.sources[name].rows_at(end[name]) for name in view.sources)
 
-    def changed(
+    def rows_changed(
         self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
     ) -> int | None:
         """The rows of the changes of all sources of a view; None where those of one are not known."""
         sources = self.world.sources
-        return _sum(
+        return _all_counted(
             sources[name].arrivals.totals(start.get(name, 0), end[name]).rows
             for name in view.sources
         )
@@ -166,7 +165,8 @@ class Knowledge:
                     yield rel.digest, self._chains[name].rows
 
 
-def _sum(counts: Iterable[int | None]) -> int | None:
+def _all_counted(counts: Iterable[int | None]) -> int | None:
+    """The sum; None where one of them is not known."""
     found = [*counts]
     known = [count for count in found if count is not None]
     return sum(known) if len(known) == len(found) else None
@@ -238,7 +238,7 @@ def _sample(told: Any) -> Sample | None:
     return found if is_whole else None
 
 
-def _count(told: Any) -> int | None:
+def _sound_count(told: Any) -> int | None:
     return told if isinstance(told, int) and 0 <= told <= LARGEST_FIGURE else None
 
 
@@ -262,8 +262,8 @@ def _past(run: int, told: Any) -> PastRun | None:
             measured=taken.work,
             in_tasks=taken.seconds,
             prices={one["way"]: float(one["price"]) for one in predicted.get("alternatives", ())},
-            rows=_count(told.get("rows")),
-            changed=_count(predicted.get("changed_rows")),
+            rows=_sound_count(told.get("rows")),
+            changed=_sound_count(predicted.get("changed_rows")),
             is_first="FIRST_RUN" in told.get("reasons", ()),
             switches="remembering" in predicted,
             turned_back=bool(told.get("switched")),

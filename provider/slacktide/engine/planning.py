@@ -124,7 +124,9 @@ def situation_of(
         foreign_keys=foreign_keys_at(world, start, end),
         broken="" if record is None else record.doubted,
         statistics=known.statistics(view, since, end),
-        evidence=known.evidence(record, known.rows(view, end), known.changed(view, since, end)),
+        evidence=known.evidence(
+            record, known.rows(view, end), known.rows_changed(view, since, end)
+        ),
         remembers=() if record is None else record.remembers,
         is_shared=record is not None and known.is_shared(record),
     )

@@ -6,21 +6,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-
 from slacktide.optimizer.mirror import mirror_program
 from slacktide.program.operator import Program
-from slacktide.spark.executor import Executor
 from slacktide.spark.task import Outcome, Task
 from slacktide.store import update as u
-from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.record import Chain, Segment
 from slacktide.store.store import Store
-from tests.harness.arrow import rows_of
 from tests.harness.objects import TickingClock
 from tests.harness.plans import SourceShape
-from tests.harness.workspace_on_spark import Rows
+from tests.harness.workspace_on_spark import Rows, accepted, add_source, rows_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,16 +35,11 @@ class Landed:
         self._spark = spark
         self._runs = 0
         self.store = Store.create(str(root), settings={}, clock=TickingClock())
-        self.store.commit([_source(shape) for shape in shapes])
+        self.store.commit([add_source(shape) for shape in shapes])
 
     def accept(self, source: str, path: Path) -> None:
         """Accept a file of changes."""
-        kinds = pq.read_table(path, columns=["_change_type"]).column(0)
-        deletes = pc.sum(pc.equal(kinds, "delete")).as_py()
-        size = path.stat().st_size
-        pinned = (PinnedFile(str(path), size, "0"),)
-        arrival = Arrival(pinned, len(kinds), size, "2026-01-01T00:00:00Z", deletes)
-        self.store.commit([u.AcceptArrivals(source, [arrival])])
+        self.store.commit([accepted(source, path)])
 
     def mirror(self, source: str) -> None:
         """Write the current rows of a source, as a refresh does that needs them."""
@@ -72,12 +61,11 @@ class Landed:
 
     def rows(self, segment: Segment) -> Rows:
         """Read what a run wrote, committed or not."""
-        found: Rows = []
-        for file in segment.files:
-            found.extend(rows_of(pq.read_table(self.store.path(file.path), partitioning=None)))
-        return found
+        return rows_in(self.store, segment)
 
     def _executed(self, task: Task) -> Outcome:
+        from slacktide.spark.executor import Executor
+
         self._runs += 1
         attempt, world = f"run-{self._runs}", self.store.world()
         executor = Executor(self._spark, self.store, world, attempt=attempt, now=TickingClock()())
@@ -88,8 +76,3 @@ class Landed:
         self.store.commit(
             [u.SetChain(Chain(chain, (), segment)) for chain, (segment, _) in chains.items()]
         )
-
-
-def _source(shape: SourceShape) -> u.AddSource:
-    schema = tuple({"name": name, "type": t, "nullable": True} for name, t, _ in shape.columns)
-    return u.AddSource(shape.name, "change-feed", {"format": "parquet"}, schema)

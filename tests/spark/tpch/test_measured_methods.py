@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.campaigns.measured_methods import MIXED, landed, played, ratio, write_tables
-from tests.campaigns.planning import SINGLE
+from tests.campaigns.measured_methods import FULL, MIXED, landed, played, write_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,6 +24,6 @@ def test_every_method_gives_what_full_gives(spark: SparkSession, tmp_path: Path)
     found = played(workspace, QUERY, PATTERN, repetitions=1)
     assert found["different"] == []
     assert found["rows out"] > 1
-    assert {*found["taken"], *found["as"]} == {*SINGLE, MIXED}
     assert len(found["taken"]) > 1, "some methods give other programs than full"
-    assert ratio(found, "rows") > 0
+    rows = {name: taken["rows"] for name, taken in found["taken"].items()}
+    assert 0 < rows[found["as"].get(MIXED, MIXED)][0] <= 2 * rows[FULL][0]

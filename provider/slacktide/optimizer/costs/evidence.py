@@ -2,10 +2,12 @@
 
 A program that has run before costs what it cost then, times what the model says of now over what it said
 then: its error in the size of things, the weight of a query's expressions and the machine all cancel
-out. Of its runs the one counts after a change nearest in size, as the model errs in what a change reaches:
-ten times the change may take the same or ten times as much. So they do between the author's text and building states, of which one stands for the other. An
+out. So they do between the author's text and building states, of which one stands for the other. An
 incremental program that has not run costs what the model says, times the weight that the view's other
 programs have shown.
+
+Of the runs of a program the one counts whose changes were nearest in size: the model errs in what a change
+reaches, so that ten times the change may take as much, or ten times as much.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ AFTER_CHANGES: Final = 3.5
 """What a full run after changes takes over the first one: the median of 11 TPC-H views (ADR 0009)."""
 
 ALIKE: Final = 2.0
-"""Changes are as large as others within the root of this factor."""
+"""From one class of sizes of changes to the next: changes are alike within the root of it."""
 
 USUAL: Final = 8
 """Newest incremental runs, by which a program is the usual one or is not."""
@@ -48,7 +50,7 @@ class Prediction:
         outside: seconds of CPU outside of them.
         basis: ``observed`` where the very program has run before, ``modelled`` where it has not, and
             ``doubted`` where what was believed of it has expired.
-        changed: rows of the changes that it is for; None where they are not known.
+        changed: rows of all changes that the run takes in; None where they are not known.
     """
 
     way: Way
@@ -89,7 +91,7 @@ class PastRun:
         in_tasks: seconds of CPU that its tasks took.
         prices: what each way would have cost, as expected then.
         rows: of the view's sources then; None where they were not known.
-        changed: rows of the changes that it was for; None where they were not known.
+        changed: rows of all changes that it took in; None where they were not known.
         is_first: whether there was no answer before it.
         switches: whether it started or stopped to remember a join.
         turned_back: whether it left its program for the author's text: its figures are of both.
@@ -136,7 +138,7 @@ class Evidence:
         runs: oldest first.
         coefficients: the prices.
         rows: of the view's sources; None where they are not known.
-        changed: rows of the changes that have come; None where they are not known.
+        changed: rows of all changes that are to be taken in; None where they are not known.
     """
 
     runs: Sequence[PastRun] = ()
@@ -149,7 +151,11 @@ class Evidence:
         return next((past for past in reversed(self.runs) if past.program == program), None)
 
     def nearest(self, program: str) -> PastRun | None:
-        """The run of a program that tells most of the next: the newest after changes about as large."""
+        """The run of a program that tells most of the next: the newest after changes about as large.
+
+        Runs after nobody knows how many changes come last; where nobody knows how many there are now, the
+        newest run of all is given.
+        """
         runs = [past for past in reversed(self.runs) if past.program == program]
         return min(runs, key=self._distance, default=None)
 

@@ -30,7 +30,7 @@ _SENT_SIDES: Final = {
     "full": (),
     **dict.fromkeys(("semi", "anti", "existence"), (1,)),
 }
-"""Of which sides Spark sends one to all tasks, by kind of join; of the others, either."""
+"""Places of the sides that Spark may send to all tasks, by kind of join; of other kinds, either."""
 
 
 def operator_work(
@@ -52,6 +52,7 @@ def operator_work(
     """
     match operator:
         case o.JoinBags() | o.SemiBags() | o.Touched() | o.Flips():
+            # A small left side counts for semi-joins, too: by its keys little of the right one is read.
             sides = zip(inputs, operator_inputs(operator), strict=True)
             return _met(*(packed(size, side.columns) for size, side in sides))
         case o.Consolidate() | o.Summarise() | o.Combine() | o.First() | o.ByBalance():
@@ -113,7 +114,7 @@ def _met(*sides: float, sent: Collection[int] = (0, 1)) -> Vector:
 
     Args:
         sides: bytes of each.
-        sent: which of them may be sent: of those whose rows are all kept, none.
+        sent: places of those that may be sent.
     """
     is_sent = any(sides[place] <= SENT for place in sent)
     return EXCHANGE.plus(Vector(bytes_shuffled=0.0 if is_sent else sum(sides)))
