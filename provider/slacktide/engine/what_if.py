@@ -185,10 +185,13 @@ def _at(situation: Situation, pace: float) -> Situation:
         return situation
     statistics = situation.statistics
     scaled = {name: _scaled(facts, 1.0 / pace) for name, facts in statistics.sources.items()}
+    evidence = situation.evidence
+    changed = None if evidence.changed is None else round(evidence.changed / pace)
     return replace(
         situation,
         share=situation.share / pace,
         statistics=replace(statistics, sources=scaled),
+        evidence=replace(evidence, changed=changed),
     )
 
 

@@ -250,8 +250,8 @@ class Question:
         of each kind of work.
         """
         rates = self.evidence.coefficients
-        past = self.evidence.nearest(program_key(now))
-        past_other = self.evidence.nearest(program_key(other))
+        past = self.evidence.newest(program_key(now))
+        past_other = self.evidence.newest(program_key(other))
         if past is not None and past_other is not None:
             return price * (1.0 - past_other.price(rates) / max(past.price(rates), 1e-9))
         less = work.minus(self._work(other, rel))

@@ -113,19 +113,18 @@ class Case:
     def _believed(self, rebuild: float, text: float) -> Prediction:
         """The incremental way by its nearest run; once that has expired, by another one that is cheap.
 
-        It expires with what full runs have cost since the newest trial, after a change of whatever size: what
-        they have cost pays for one trial.
+        It expires with what full runs have cost since, and since the newest trial that was dear, after a change
+        of whatever size: what they have cost pays for one trial.
         """
         building = max(rebuild - text, 0.0) if self.missing else 0.0
-        tried = self.evidence.newest(self.ways.incremental[0])
-        since = self.evidence.oldest if tried is None else tried.run
-        affordable = REGRET * self.evidence.spent_since(since)
+        mistaken = self._mistaken(min(rebuild, text))
         evidence, has_expired = self.evidence, False
         while True:
             found = evidence.predict("incremental", *self.ways.incremental)
             past = evidence.nearest(found.program)
             loss = found.price + building - min(rebuild, text)
-            has_expired = has_expired or loss <= affordable
+            since = evidence.oldest if past is None else max(past.run, mistaken)
+            has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
             if loss <= 0:
                 return found
             is_tried = not self.missing and self.share <= LARGEST_SHARE
@@ -134,6 +133,12 @@ class Case:
             if past is None or not has_expired:
                 return found
             evidence = evidence.without(past.run)
+
+    def _mistaken(self, full: float) -> int:
+        """The newest run by increments that took more than full does; 0 for none."""
+        program, rates = self.ways.incremental[0], self.evidence.coefficients
+        tried = (past for past in self.evidence.runs if past.program == program)
+        return max((past.run for past in tried if past.price(rates) > full), default=0)
 
 
 def weigh(case: Case) -> Weighed:

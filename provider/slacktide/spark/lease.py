@@ -63,8 +63,10 @@ def leased_session(
             with _java_heeded():
                 yield session
         finally:
-            _stop(session)
-            _end_java()
+            try:
+                _stop(session)
+            finally:
+                _end_java()
 
 
 @contextmanager
@@ -72,14 +74,17 @@ def _java_heeded() -> Iterator[None]:
     """Say that Java has ended, where calls to it fail for that.
 
     Raises:
-        ExecutionError: so it is.
+        ExecutionError: Java has ended; the failure of the call is its cause.
     """
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError, Py4JJavaError
 
     try:
         yield
-    except (Py4JError, ConnectionRefusedError, ConnectionResetError) as failure:
-        if not _java_has_ended():
+    except (Py4JError, ConnectionRefusedError, ConnectionResetError, ExecutionError) as failure:
+        lost = failure.__cause__ if isinstance(failure, ExecutionError) else failure
+        # What Java itself has thrown, it has lived to tell.
+        is_lost = isinstance(lost, Py4JError | OSError) and not isinstance(lost, Py4JJavaError)
+        if not is_lost or not _java_has_ended():
             raise
         raise ExecutionError(
             "Spark's Java ended in mid-work: it was killed, or ran out of memory",
@@ -101,12 +106,14 @@ def _java_has_ended() -> bool:
 
 
 def _stop(session: SparkSession) -> None:
-    """Stop a session whose Java may have ended already; what ended it is told, not this."""
+    """Stop a session; where its Java has ended already, whoever noticed has told what ended it."""
     from py4j.protocol import Py4JError
+    from pyspark import SparkContext
 
     with warnings.catch_warnings(), suppress(Py4JError, OSError):
         warnings.simplefilter("ignore", RuntimeWarning)  # of PySpark: "unable to cleanly shutdown"
         session.stop()
+    SparkContext._active_spark_context = None  # PySpark leaves it where Java refused the call
 
 
 def _end_java() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -241,3 +242,43 @@ def test_finding_out_costs_as_much_whatever_sizes_changes_have() -> None:
         runs.append(replace(past(number, way, taken), changed=changed))
     mistake = dear - full
     assert mistake < extra <= REGRET * full * len(runs) + mistake
+
+
+def spent(cost: Callable[[int, str], float], sizes: Sequence[int], runs: int) -> tuple[float, str]:
+    """What runs after changes of sizes in turn cost, and by which ways they went, by their first letters."""
+    history, ways = [past(1, "rebuild", 4.0)], ""
+    for number in range(2, runs):
+        changed = sizes[number % len(sizes)]
+        evidence = Evidence(history, rows=LEAST_ROWS, changed=changed)
+        way = weigh(replace(case(), evidence=evidence)).way
+        history.append(replace(past(number, way, cost(number, way)), changed=changed))
+        ways += way[0]
+    return sum(run.in_tasks for run in history), ways
+
+
+def test_cheap_runs_after_small_changes_do_not_keep_large_ones_from_being_tried_again() -> None:
+    def cost(number: int, way: str) -> float:
+        if way != "incremental":
+            return 4.0
+        is_large = number % 2 == 1
+        return 20.0 if is_large and number < 10 else 1.0
+
+    _, ways = spent(cost, (1_000, 300_000), 180)
+    assert ways[-20:] == "i" * 20
+
+
+def test_when_increments_become_dear_not_every_size_learns_it_for_itself() -> None:
+    def cost(number: int, way: str) -> float:
+        return 4.0 if way != "incremental" else 0.5 if number < 50 else 20.0
+
+    sizes = [10**3 * 4 ** (n * 7 % 6) for n in range(6)]
+    _, ways = spent(cost, sizes, 150)
+    assert ways[:48] == "i" * 48
+    assert ways[48:].count("i") <= 4
+
+
+def test_a_large_change_does_not_make_full_cost_what_the_first_build_foretold() -> None:
+    first = replace(past(1, "rebuild", 4.0), is_first=True, changed=10**7)
+    later = replace(past(2, "rebuild", 4.2), changed=200_000)
+    evidence = Evidence([first, later], rows=LEAST_ROWS, changed=3_000_000)
+    assert price(weigh(replace(case(), evidence=evidence)), "rebuild") == pytest.approx(4.2)

@@ -6,7 +6,7 @@ out. So they do between the author's text and building states, of which one stan
 incremental program that has not run costs what the model says, times the weight that the view's other
 programs have shown.
 
-Of the runs of a program the one counts whose changes were nearest in size: the model errs in what a change
+Of the incremental runs of a program the one counts whose changes were nearest in size: the model errs in what a change
 reaches, so that ten times the change may take as much, or ten times as much.
 """
 
@@ -33,6 +33,9 @@ AFTER_CHANGES: Final = 3.5
 
 ALIKE: Final = 2.0
 """From one class of sizes of changes to the next: changes are alike within the root of it."""
+
+FAR_DEARER: Final = 2.0
+"""By how much a newer run must have been dearer to count in place of one after changes as large."""
 
 USUAL: Final = 8
 """Newest incremental runs, by which a program is the usual one or is not."""
@@ -151,13 +154,22 @@ class Evidence:
         return next((past for past in reversed(self.runs) if past.program == program), None)
 
     def nearest(self, program: str) -> PastRun | None:
-        """The run of a program that tells most of the next: the newest after changes about as large.
+        """The incremental run that tells most of the next: the newest after changes about as large.
 
         Runs after nobody knows how many changes come last; where nobody knows how many there are now, the
-        newest run of all is given.
+        newest run of all is given. A newer run that was far dearer after no more changes tells more: times
+        have changed, and a larger change does not cost less.
         """
         runs = [past for past in reversed(self.runs) if past.program == program]
-        return min(runs, key=self._distance, default=None)
+        found = min(runs, key=self._distance, default=None)
+        if found is None:
+            return None
+        newer = takewhile(lambda past: past is not found, runs)
+        return next((past for past in newer if self._overrules(past, found)), found)
+
+    def _overrules(self, newer: PastRun, found: PastRun) -> bool:
+        is_dearer = newer.in_tasks > FAR_DEARER * found.in_tasks
+        return is_dearer and (newer.changed or 0) <= max(self.changed or 0, found.changed or 0)
 
     def _distance(self, past: PastRun) -> float:
         """How many times `ALIKE` lies between the changes of a run and those that have come, a whole number."""
@@ -193,8 +205,10 @@ class Evidence:
             like: digest and work of a program that computes the same in another way; it stands for this
                 one as long as this one has not run.
         """
-        rates, past = self.coefficients, self.nearest(program)
-        other = None if like is None else self.nearest(like[0])
+        # What full runs take does not depend on how much has changed.
+        last = self.nearest if way == "incremental" else self.newest
+        rates, past = self.coefficients, last(program)
+        other = None if like is None else last(like[0])
         basis: Basis = "modelled" if past is None else "observed"
         if past is not None:
             seconds, outside = self._grown(past, other, work), rates.outside(past.measured)

@@ -18,7 +18,7 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator, operator_inputs
 
 SENT: Final = 10 * 2**20
-"""Bytes up to which Spark sends one side of a join to all tasks, and shuffles neither."""
+"""Bytes in memory up to which Spark sends one side of a join to all tasks, and shuffles neither."""
 COMPRESSED: Final = 0.3
 """Bytes of a row in a file or a shuffle for one in memory; over the joins of TPC-H it is a quarter."""
 WRITE_JOBS: Final = 2.0
@@ -54,7 +54,7 @@ def operator_work(
         case o.JoinBags() | o.SemiBags() | o.Touched() | o.Flips():
             # A small left side counts for semi-joins, too: by its keys little of the right one is read.
             sides = zip(inputs, operator_inputs(operator), strict=True)
-            return _met(*(packed(size, side.columns) for size, side in sides))
+            return _met(*(in_memory(size, side.columns) for size, side in sides))
         case o.Consolidate() | o.Summarise() | o.Combine() | o.First() | o.ByBalance():
             fixed = Vector() if is_small else EXCHANGE
             return fixed.plus(Vector(bytes_shuffled=packed(gives, operator.columns)))
@@ -99,7 +99,9 @@ def query_work(
                 source = known.source(rel.source)
                 total = total.plus(read_work(source.rows.value, source.bytes, source.files))
             case r.Join():
-                sides = [packed(estimates.of(side), side.columns) for side in (rel.left, rel.right)]
+                sides = [
+                    in_memory(estimates.of(side), side.columns) for side in (rel.left, rel.right)
+                ]
                 total = total.plus(_met(*sides, sent=_SENT_SIDES.get(rel.kind, (0, 1))))
             case r.Aggregate() | r.Window():
                 size = packed(estimates.of(rel), rel.columns)
@@ -113,16 +115,21 @@ def _met(*sides: float, sent: Collection[int] = (0, 1)) -> Vector:
     """Sides of so many bytes meet by keys: all of them move, or a small one is sent to all.
 
     Args:
-        sides: bytes of each.
+        sides: bytes of each in memory, which Spark holds against its threshold.
         sent: places of those that may be sent.
     """
     is_sent = any(sides[place] <= SENT for place in sent)
-    return EXCHANGE.plus(Vector(bytes_shuffled=0.0 if is_sent else sum(sides)))
+    return EXCHANGE.plus(Vector(bytes_shuffled=0.0 if is_sent else COMPRESSED * sum(sides)))
 
 
 def packed(rows: Estimate, columns: r.Columns) -> float:
     """Bytes of rows, as Spark packs them into files and shuffles."""
-    return COMPRESSED * rows.rows.value * width(columns)
+    return COMPRESSED * in_memory(rows, columns)
+
+
+def in_memory(rows: Estimate, columns: r.Columns) -> float:
+    """Bytes of rows, as Spark holds them in memory."""
+    return rows.rows.value * width(columns)
 
 
 def width(columns: r.Columns) -> float:

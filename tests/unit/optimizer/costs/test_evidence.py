@@ -80,3 +80,15 @@ def test_a_run_after_nobody_knows_what_tells_least() -> None:
     found = [Evidence(runs, changed=changed).nearest("p") for changed in (10**9, None)]
     assert found == runs
     assert Evidence(runs, changed=5).nearest("unknown") is None
+
+
+def test_a_newer_run_that_was_far_dearer_after_a_smaller_change_tells_more() -> None:
+    runs = [
+        after(1, 100_000, 1.0),
+        after(2, 1_000, 9.0),
+        after(3, 10**7, 9.0),
+        after(4, 1_000, 0.1),
+    ]
+    found = Evidence(runs, changed=100_000).nearest("p")
+    assert found == runs[1]
+    assert Evidence(runs, changed=1_000).nearest("p") == runs[3]
