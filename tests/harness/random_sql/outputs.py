@@ -29,6 +29,10 @@ def named(pen: Pen, expressions: Sequence[Node], domains: Sequence[str]) -> tupl
     return Several(items), columns
 
 
+TIES = "top-k with ties"
+"""A view of which several answers are right."""
+
+
 def limited(pen: Pen, node: Node) -> Node:
     """Order by all columns, so that only equal rows tie, and keep some."""
     kept = pen.dice.choice([1, 3, 5, 10, 20, 30])
@@ -49,4 +53,4 @@ def tied(pen: Pen) -> Query:
     kept = pen.dice.choice([2, 5, 8, 12])
     text = f"SELECT {{}} FROM {{}}{{}} ORDER BY {order}{direction} LIMIT {kept}"
     where = conjunction(pen, base.scope, 1)
-    return Query(Form(text, (items, base.node, where), QUERY, "top-k with ties"), outputs)
+    return Query(Form(text, (items, base.node, where), QUERY, TIES), outputs)

@@ -14,6 +14,8 @@ from tests.harness.random_sql import constructs, random_view, random_view_over, 
 from tests.harness.random_sql.changes import applied, from_json, inverse, no_rows, to_json
 from tests.harness.random_sql.expressions import Column, Pen, selective
 from tests.harness.random_sql.nodes import smaller, walk
+from tests.harness.random_sql.outputs import TIES
+from tests.harness.random_sql.rounds import is_read
 from tests.harness.random_sql.schema import KNOWN, TABLES
 from tests.harness.random_sql.shrinking import Case, Shrinker
 from tests.harness.random_sql.streams import CASES, QUIET, Stream, stream
@@ -181,3 +183,11 @@ def test_the_result_of_a_campaign_is_read_back() -> None:
 def test_failures_of_one_cause_look_alike() -> None:
     assert signature("crash E: no x12 in t3") == signature("run 3: crash E: no x77 in t9")
     assert signature("crash E: here") != signature("crash E: there")
+
+
+def test_nothing_is_written_over_a_view_of_which_several_answers_are_right() -> None:
+    fifth = {seed: random_view(seed) for seed in range(0, 1000, 5)}
+    tied = {seed for seed, tree in fifth.items() if TIES in constructs(tree)}
+    assert tied
+    assert {seed for seed, tree in fifth.items() if not is_read(seed, tree)} == tied
+    assert not is_read(1, random_view(1))
