@@ -29,13 +29,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.tree import sources
-from slacktide.optimizer.choice.choosing import choose, choose_among
-from slacktide.optimizer.choice.objective import LastFirst
 from slacktide.optimizer.emission import emit
-from slacktide.optimizer.expand import METHODS
 from slacktide.program.operator import Program
 from slacktide.workloads.tpch import TABLES, generate_base
-from tests.campaigns.planning import SINGLE, Compared, space
+from tests.campaigns.planning import MIXED, Compared
 from tests.harness.planner.arriving import Arriving, write_histories
 from tests.harness.planner.landed import Landed
 from tests.harness.planner.tpch_views import TPCH
@@ -45,7 +42,7 @@ from tests.harness.workspace_on_spark import rounded_bag
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-INSTANTS, MIXED, FULL = (1, 2), "mixed", "full"
+INSTANTS, FULL = (1, 2), "full"
 PARTS = 120
 PATTERNS = {
     name: Arriving(PARTS, PARTS // 2, int(PARTS // 2 * pattern.share), pattern.retracting)
@@ -77,32 +74,18 @@ def write_tables(root: Path, scale: float, pattern: str) -> None:
 
 def plans_of(query: str, pattern: str) -> tuple[Plans, Mapping[str, str]]:
     """The programs of the mixture and of each method; and for each that is as another, which."""
-    compared, known = Compared(TPCH, query), TPCH.statistics(len(INSTANTS), pattern)
-    objective = LastFirst(len(INSTANTS))
-    expanded = {name: compared.expanded(methods, pattern) for name, methods in SINGLE.items()}
-    spaces = {name: space(one, known) for name, one in expanded.items()}
-    choices = {name: choose(one, objective) for name, one in spaces.items()}
-    best = min(choices, key=lambda name: choices[name].key)
-    whole = compared.expanded(METHODS, pattern)
-    among = [space(whole, known), spaces[best]]
-    place, choices[MIXED] = choose_among(among, objective)
-    expanded[MIXED], spaces[MIXED] = (whole, expanded[best])[place], among[place]
     found: dict[str, Mapping[int, Program]] = {}
     same: dict[str, str] = {}
-    for name, choice in choices.items():
-        programs = emit(query, expanded[name], spaces[name], choice.plan)
-        alike = next((other for other in found if _alike(found[other], programs)), None)
-        if alike is None:
+    first: dict[frozenset[tuple[int, bytes]], str] = {}
+    for name, (expanded, plans, choice) in Compared(TPCH, query).choices(pattern).items():
+        programs = emit(query, expanded, plans, choice.plan)
+        digests = frozenset((at, program.digest) for at, program in programs.items())
+        alike = first.setdefault(digests, name)
+        if alike == name:
             found[name] = programs
         else:
             same[name] = alike
     return found, same
-
-
-def _alike(one: Mapping[int, Program], other: Mapping[int, Program]) -> bool:
-    return {at: program.digest for at, program in one.items()} == {
-        at: program.digest for at, program in other.items()
-    }
 
 
 def landed(spark: SparkSession, root: Path, files: Path) -> Landed:

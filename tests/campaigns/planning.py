@@ -20,10 +20,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
-from slacktide.optimizer.choice.choosing import choose, choose_among
-from slacktide.optimizer.choice.objective import Key, LastFirst
+from slacktide.optimizer.choice.choosing import Choice, choose, choose_among
+from slacktide.optimizer.choice.objective import LastFirst
 from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.expand import METHODS, Expanded, Problem, Switches, expand
@@ -56,6 +56,7 @@ SINGLE = {
         }.items()
     },
 }
+MIXED = "mixed"
 FAST, SLOW = 3.0, 14.0
 """Seconds: for four of five views, and for each."""
 
@@ -87,6 +88,14 @@ def timed(given: Problem, known: Statistics, switches: Switches) -> tuple[dict[s
     return row, expanded.trace.fired
 
 
+class Chosen(NamedTuple):
+    """A plan, and what it was chosen from."""
+
+    expanded: Expanded
+    space: PlanSpace
+    choice: Choice
+
+
 class Compared:
     """What the last run of each plan of a view costs, in seconds, for the mixture and each method."""
 
@@ -97,23 +106,32 @@ class Compared:
 
     def under(self, pattern: str) -> dict[str, Any]:
         """Under one pattern of arrival, and whether the best single method kept the mixture from worse."""
-        known = self._workload.statistics(2, pattern)
-        objective = LastFirst(2)
-        spaces = {name: space(self.expanded(how, pattern), known) for name, how in SINGLE.items()}
-        keys: dict[str, Key] = {}
-        for name, plans in spaces.items():
-            same = next((other for other in keys if spaces[other] == plans), None)
-            keys[name] = choose(plans, objective).key if same is None else keys[same]
-        best = spaces[min(keys, key=lambda name: keys[name])]
-        whole = space(self.expanded(METHODS, pattern), known)
-        place, mixed = choose_among([whole, best], objective)
+        choices = self.choices(pattern)
+        mixed = choices.pop(MIXED)
         return {
-            "mixed": mixed.key[0] / 1e6,
-            "is_guarded": place > 0,
-            "single": {name: key[0] / 1e6 for name, key in keys.items()},
+            "mixed": mixed.choice.key[0] / 1e6,
+            "is_guarded": mixed.expanded is not self._expanded(METHODS, pattern),
+            "single": {name: one.choice.key[0] / 1e6 for name, one in choices.items()},
         }
 
-    def expanded(self, methods: frozenset[str], pattern: str) -> Expanded:
+    def choices(self, pattern: str) -> dict[str, Chosen]:
+        """What is chosen under a pattern, by each method and by the mixture, which the best of them guards."""
+        known = self._workload.statistics(2, pattern)
+        objective = LastFirst(2)
+        found: dict[str, Chosen] = {}
+        for name, methods in SINGLE.items():
+            expanded = self._expanded(methods, pattern)
+            plans = space(expanded, known)
+            same = next((one for one in found.values() if one.space == plans), None)
+            found[name] = same or Chosen(expanded, plans, choose(plans, objective))
+        best = min(found.values(), key=lambda one: one.choice.key)
+        whole = self._expanded(METHODS, pattern)
+        spaces = [space(whole, known), best.space]
+        place, mixed = choose_among(spaces, objective)
+        found[MIXED] = Chosen((whole, best.expanded)[place], spaces[place], mixed)
+        return found
+
+    def _expanded(self, methods: frozenset[str], pattern: str) -> Expanded:
         """Patterns with the same tables that only grow have the same memos, and most methods all."""
         given = self._workload.problem(self._query, 2, pattern)
         key = methods, given.append_only if "hold" in methods else None

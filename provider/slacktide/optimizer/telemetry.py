@@ -17,7 +17,6 @@ from slacktide.common.tree import of_type
 from slacktide.errors import InvariantError
 from slacktide.optimizer.choice.choosing import Choice, choose
 from slacktide.optimizer.choice.objective import Objective
-from slacktide.optimizer.choice.plan import Load
 from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.costs.operators import packed
@@ -148,12 +147,7 @@ def _state_bytes(
     costs: MemoCosts, expanded: Expanded, choice: Choice, instants: int
 ) -> tuple[int, ...]:
     """Expected bytes of the states that each instant saves, each once."""
-    saved = {(state.node, state.instant) for state in choice.plan.states}
-    saved |= {
-        (source.node, source.saved_at)
-        for source, _ in choice.plan.uses()
-        if isinstance(source, Load) and source.saved_at > 0
-    }
+    saved = {(node, made.instant) for node, made in choice.plan.saved()}
     found = [0] * instants
     for node, instant in saved:
         columns = expanded.memo.groups.hole(node).columns

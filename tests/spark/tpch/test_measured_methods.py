@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.campaigns.measured_methods import FULL, MIXED, landed, played, write_tables
+from tests.campaigns.measured_methods import FULL, landed, played, write_tables
+from tests.campaigns.planning import MIXED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
