@@ -1,7 +1,8 @@
 """How operators and functions are written in SQL: a table of forms; every other name is a function.
 
 A `Call` names its operator by its SQL sign or words in lower case (``+``, ``and``, ``like any``). What
-does not stand in `FORMS` is written ``name(argument, …)``.
+does not stand in `FORMS` is written ``name(argument, …)``. A function of a user is `USERS`, with its name as
+the first argument.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ INFIX = frozenset(
     {"+", "-", "*", "/", "div", "%", "=", "<=>", "<", "<=", ">", ">=", "and", "or", "rlike"}
     | {"&", "|", "^", "||"}
 )
+USERS = "udf"
 COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">="})
 
 
@@ -58,6 +60,7 @@ FORMS: dict[str, Form] = {
     "not like any": _listed("NOT LIKE ANY"),
     "item": lambda arguments: f"{arguments[0]}[{arguments[1]}]",
     "field": lambda arguments: f"{arguments[0]}.{_name(arguments[1])}",
+    USERS: lambda arguments: f"{_name(arguments[0])}({', '.join(arguments[1:])})",
     "extract second": lambda arguments: f"extract(SECOND FROM {arguments[0]})",
     "trim": _trim("BOTH"),
     "ltrim": _trim("LEADING"),

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.algebra.functions import call_sql
+from slacktide.algebra.functions import USERS, call_sql
 from slacktide.algebra.literals import null_sql
 from slacktide.algebra.tree import inputs, own_subqueries, relations
 from slacktide.common.tree import parts, postorder
@@ -123,6 +123,8 @@ def aggregate_sql(
         inside = listed if written == "listagg" else ", ".join(arguments[1:])
         order = f"WITHIN GROUP (ORDER BY {arguments[0]}{order})"
         return f"{written}({distinct}{inside}) {order}{where}"
+    if function == USERS:
+        return f"{call_sql(function, [arguments[0], distinct + ', '.join(arguments[1:])])}{where}"
     if function.endswith(" ignore nulls"):
         function, nulls = function.removesuffix(" ignore nulls"), " IGNORE NULLS"
     return f"{function}({distinct}{listed}){where}{nulls}"

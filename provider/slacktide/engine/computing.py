@@ -13,6 +13,7 @@ from slacktide.engine.work import Work
 from slacktide.errors import (
     DataError,
     ExecutionError,
+    FunctionError,
     InvariantError,
     SlacktideError,
     SourceError,
@@ -54,7 +55,7 @@ def compute(
         _execute(executor, store, world, work)
     except (SourceError, StorageError, InvariantError):
         raise
-    except DataError as error:
+    except (DataError, FunctionError) as error:
         _compute_otherwise(executor, store, world, work, error)
     except SlacktideError as error:
         if not _left_to_due(work, error):
@@ -85,7 +86,7 @@ def _execute(executor: Executor, store: Store, world: World, work: Work) -> None
         try:
             check_pinned(store, world, [work])
             outcome = executor.run(_task(world, work))
-        except (SourceError, DataError, ExecutionError):
+        except (SourceError, DataError, ExecutionError, FunctionError):
             # The text reads what increments need not; what they have written so far is there still.
             work.plan, work.switched = replace(planned, guard={}), False
             outcome = executor.run(_task(world, work))
@@ -126,7 +127,11 @@ def _of_period(plan: ViewPlan) -> dict[str, tuple[str, ...]]:
 
 
 def _compute_otherwise(
-    executor: Executor, store: Store, world: World, work: Work, failure: DataError
+    executor: Executor,
+    store: Store,
+    world: World,
+    work: Work,
+    failure: DataError | FunctionError,
 ) -> None:
     """Compute a view in another way after its program has failed over a row.
 

@@ -8,7 +8,11 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slacktide.errors import FunctionError
+from slacktide.algebra.functions import USERS
+from slacktide.algebra.scalar import AggregateCall, Call, Literal, Scalar
+from slacktide.common.node import Node
+from slacktide.common.tree import of_type
+from slacktide.errors import FunctionError, InvariantError
 from slacktide.store.record import FunctionRecord
 
 if TYPE_CHECKING:
@@ -32,6 +36,19 @@ def called(functions: Iterable[FunctionRecord], texts: Iterable[str]) -> list[Fu
     if _NAMED_BY_VALUE.search(text):
         return list(functions)
     return [f for f in functions if re.search(rf"\b{f.name}\b", text, re.IGNORECASE)]
+
+
+def named(root: Node) -> frozenset[str]:
+    """The names of the functions that expressions call."""
+    of_rows = {call.arguments[0] for call in of_type(root, Call) if call.function == USERS}
+    calls = of_type(root, AggregateCall)
+    return frozenset(map(_said, of_rows | {c.arguments[0] for c in calls if c.function == USERS}))
+
+
+def _said(name: Scalar) -> str:
+    if not isinstance(name, Literal):
+        raise InvariantError("a function of a user is called by no name")
+    return name.sql.strip("'")
 
 
 def register_functions(session: SparkSession, functions: Iterable[FunctionRecord]) -> None:
@@ -73,6 +90,12 @@ def _load(function: FunctionRecord) -> tuple[Callable[..., Any], ModuleType]:
         raise FunctionError(
             f"function {function.name} is not at {function.target}: {failure}",
             hint="put its module on the Python path of the command and of Airflow's workers",
+        ) from failure
+    except (Exception, SystemExit) as failure:
+        said = f"{type(failure).__name__}: {failure}".partition("\n")[0]
+        raise FunctionError(
+            f"function {function.name}: the module of {function.target} fails when it is imported: {said}",
+            hint="correct the module, then run the refresh again; the last answer stays as it was",
         ) from failure
     if not callable(found):
         raise FunctionError(

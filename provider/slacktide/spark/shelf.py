@@ -100,7 +100,7 @@ class Shelf:
 class Shelves:
     """Two shelves for each choice of settings: for programs, and for texts of users.
 
-    Functions of users are known to texts alone: they may have names that programs use.
+    Functions of users have names that no program uses for another; sources and views of theirs may.
 
     Args:
         spark: the user's session.

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Scalar
+from slacktide.common.tree import of_type
 from slacktide.errors import InvariantError
-from slacktide.program.operator import Moment, Operator
+from slacktide.program.operator import Batch, Moment, Operator
 from slacktide.program.origin import is_row_by_row
 from slacktide.spark.compile import keys_sql
-from slacktide.spark.functions import register_functions
+from slacktide.spark.functions import named, register_functions
 from slacktide.spark.light import fits_one_task, is_light
 from slacktide.spark.query import query_frame
 from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut
@@ -36,7 +37,8 @@ class TaskLeaves:
         self._context = context
         self._task = task
         self.shelf = context.shelves.of(task.query.conf if task.query else {})
-        self._calls = bool(context.called(task.query))
+        called = named(task.program)
+        register_functions(self.shelf.session, map(context.world.functions.__getitem__, called))
         self._keys: dict[tuple[Operator, tuple[Scalar, ...]], list[KeyRanges] | None] = {}
         self.saved_segments = {
             chain: segment for (chain, is_base), segment in context.saved.items() if is_base
@@ -66,9 +68,14 @@ class TaskLeaves:
             operator: what is computed.
             read: rows and files that it reads.
         """
-        if self._calls:  # a function of a user may be slow, and wants all workers
+        if self._calls_users(operator):  # they may be slow, and want all workers
             return False
         return is_light(operator, *read)
+
+    def _calls_users(self, operator: Operator) -> bool:
+        """Whether functions of users are called, by an operator or by the text of the view."""
+        is_text = next(of_type(operator, Batch), None) is not None
+        return bool(named(operator) or (is_text and self._context.called(self._task.query)))
 
     def fewest_read(self, operator: Operator) -> int:
         """How many rows an operator reads, at least."""

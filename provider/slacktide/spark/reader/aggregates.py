@@ -13,7 +13,7 @@ from slacktide.common.node import Node
 from slacktide.common.tree import rewrite
 from slacktide.spark.reader.constants import literal
 from slacktide.spark.reader.context import Reading, Scope, Tree, unreadable
-from slacktide.spark.reader.expressions import Expressions
+from slacktide.spark.reader.expressions import Expressions, users_call
 
 IGNORE_NULLS = " ignore nulls"
 _KNOWN = {"Average": "avg", "Max": "max", "Min": "min", "Sum": "sum"}
@@ -155,6 +155,8 @@ def _function(reader: Expressions, tree: Tree, scope: Scope) -> s.Call:
     if kind in _CHOOSING:
         name = _CHOOSING[kind] + (IGNORE_NULLS if fields["ignoreNulls"] else "")
         return s.Call(name, (reader.read(fields["child"], scope),), tree["t"], tree["n"])
+    if kind == "PythonUDAF":
+        return users_call(reader, tree, scope)
     if kind == "Count":
         return _count(reader, tree, scope)
     if kind == "HyperLogLogPlusPlus":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from slacktide.algebra.functions import USERS
 from slacktide.algebra.literals import text_sql
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.scalar import (
@@ -33,6 +34,9 @@ from slacktide.spark.reader.tables import (
 )
 
 Rule = Callable[["Expressions", Tree, Scope], Scalar]
+
+# Spark's numbers for functions with a value for each row: plain, by Arrow, of pandas.
+_ROW_BY_ROW = frozenset({100, 101, 200})
 
 
 class Expressions:
@@ -254,6 +258,21 @@ def _collate(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
     return Call("collate", (child, named), tree["t"], tree["n"])
 
 
+def _users(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
+    """A function of a user over one row; Spark calls it by batches of rows, and keeps their order."""
+    if tree["f"]["evalType"] not in _ROW_BY_ROW:
+        raise unreadable(tree, f" {tree['f']['name']} of rows together")
+    return users_call(reader, tree, scope)
+
+
+def users_call(reader: Expressions, tree: Tree, scope: Scope) -> Call:
+    """Read a call of a function of a user, whatever it is called over."""
+    fields = tree["f"]
+    name = Literal(text_sql(fields["name"]), "STRING", nullable=False)
+    arguments = (reader.read(item, scope) for item in fields["children"])
+    return Call(USERS, (name, *arguments), tree["t"], tree["n"])
+
+
 def _size(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
     """Read SIZE, which without ANSI mode says -1 of NULL, unlike ARRAY_SIZE."""
     child = reader.read(tree["f"]["child"], scope)
@@ -295,6 +314,7 @@ RULES: Mapping[str, Rule] = {
     "NotLikeAll": _like_many("not like all"),
     "NotLikeAny": _like_many("not like any"),
     "Or": _chain("or"),
+    "PythonUDF": _users,
     "RoundCeil": _rounding("ceil"),
     "RoundFloor": _rounding("floor"),
     "ScalarSubquery": _subquery,

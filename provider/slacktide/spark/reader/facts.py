@@ -28,6 +28,8 @@ CHANCE: Final[Mapping[str, str]] = {
     "MonotonicallyIncreasingID": "monotonically_increasing_id",
     "Rand": "rand",
     "Randn": "randn",
+    "PythonUDF": "function",
+    "PythonUDAF": "function",
     "SparkPartitionID": "spark_partition_id",
     "InputFileName": "input_file_name",
     "Uuid": "uuid",

@@ -138,6 +138,16 @@ def _project(reader: Relations, tree: Tree) -> r.Rel:
     return r.Project(child, reader.assignments(tree["f"]["projectList"], scope))
 
 
+def _called(reader: Relations, tree: Tree) -> r.Rel:
+    """Functions of users, which Spark calls beside its own plan and adds to the rows as columns."""
+    child, scope = reader.child(tree)
+    made = tuple(
+        s.Assignment(reader.reading.column_of(field), reader.expressions.read(call, scope))
+        for field, call in zip(tree["f"]["resultAttrs"], tree["f"]["udfs"], strict=True)
+    )
+    return r.Project(child, (*map(s.identity, child.columns), *made))
+
+
 def _join(reader: Relations, tree: Tree) -> r.Rel:
     fields = tree["f"]
     left, right = reader.read(fields["left"]), reader.read(fields["right"])
@@ -265,6 +275,8 @@ def _window(reader: Relations, tree: Tree) -> r.Rel:
 
 RULES: Mapping[str, Callable[[Relations, Tree], r.Rel]] = {
     "Aggregate": _aggregate,
+    "ArrowEvalPython": _called,
+    "BatchEvalPython": _called,
     "Expand": _expand,
     "Filter": _filter,
     "Generate": _generate,
