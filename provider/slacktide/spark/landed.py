@@ -60,7 +60,8 @@ def _landed(shelf: Shelf, record: Source, after: int, until: int) -> str | None:
     reader = shelf.session.read.schema(schema).options(**_options(record, kind))
     frame = reader.format(_FORMATS[kind]).load(paths)
     if record.kind == "change-feed" or _has_quarantine(record):
-        frame = frame.selectExpr("*", f"_metadata.file_path AS {FILE}")
+        # Asked for in this way, it is Spark's own where the files have a column of that name.
+        frame = frame.select("*", frame.metadataColumn("_metadata")["file_path"].alias(FILE))
     return shelf.register(frame)
 
 

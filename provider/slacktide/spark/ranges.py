@@ -10,14 +10,12 @@ the keys are cut at their widest gaps.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from slacktide.algebra.types import DataType, decimal_of, is_integral
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_KEYS = 200_000
 MOST_RANGES = 12
@@ -29,7 +27,7 @@ class KeyRanges:
     """The keys that occur.
 
     Attributes:
-        bounds: least and greatest key of each range, in ascending order, both inclusive.
+        bounds: least and greatest key of each range, in ascending order, both inclusive; of dates, days since 1970.
         has_null: whether NULL occurs.
     """
 
@@ -65,13 +63,15 @@ def cut(keys: pa.ChunkedArray) -> KeyRanges:
     Args:
         keys: of a type that `has_ranges`, in any order.
     """
+    if pa.types.is_date(keys.type):
+        keys = keys.cast(pa.int32())  # Spark has days that Python's calendar has not
     values = sorted({value for value in keys.to_pylist() if value is not None})
     has_null = keys.null_count > 0
     if not values:
         return KeyRanges((), has_null)
     gaps = sorted(
         range(1, len(values)),
-        key=lambda place: _gap(values[place - 1], values[place]),
+        key=lambda place: float(values[place] - values[place - 1]),
         reverse=True,
     )
     starts = [0, *sorted(gaps[: MOST_RANGES - 1])]
@@ -82,9 +82,7 @@ def cut(keys: pa.ChunkedArray) -> KeyRanges:
     )
 
 
-def _gap(low: Any, high: Any) -> float:
-    return (high - low).days if isinstance(low, date) else float(high - low)
-
-
-def _literal(value: int | date | Decimal, data_type: DataType) -> str:
+def _literal(value: int | Decimal, data_type: DataType) -> str:
+    if data_type == "DATE":
+        return f"date_from_unix_date({value})"
     return f"CAST('{value}' AS {data_type})"

@@ -84,6 +84,19 @@ class Log:
             low, high = (middle, high) if self.exists(middle) else (low, middle)
         return low
 
+    def check_end(self, number: int) -> None:
+        """Check that nothing comes behind a last number: what is written next would be read with it.
+
+        Raises:
+            WorkspaceError: an entry was lost.
+        """
+        lost = number + 1
+        if self.exists(lost + 1) and not self.exists(lost):  # unless it was written meanwhile
+            raise WorkspaceError(
+                f"{self._where(lost)} is missing, and later entries of the log are there",
+                hint="restore the file from a copy; until then nothing is read or written",
+            )
+
     def settled(self, limit: datetime, end: int) -> Written | None:
         """Find the newest entry up to `end` that was written at an instant or before it, by halves.
 

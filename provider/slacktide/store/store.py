@@ -254,6 +254,7 @@ class Store:
                 raise WorkspaceMissingError(
                     f"there is no workspace at {self.root}", hint="make one with: slacktide init"
                 )
+            self._log.check_end(self._world.number)
 
     def _advance(self) -> int:
         """Read the entries that are new; tell how many."""

@@ -173,6 +173,29 @@ def test_a_function_that_is_not_installed_any_more(
     assert lab.ws.verify(lab.spark).equal
 
 
+def test_a_module_that_fails_fails_its_views_alone(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "import os\nLIMIT = int(os.environ['LIMIT_OF_A_TEST'])\ndef same(value):\n    return value\n"
+    (lab.root / "limited_of_a_test.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(lab.root))
+    lab.source("t", DDL, *ROWS)
+    lab.ws.add_function("same", "limited_of_a_test:same", returns="bigint")
+    with pytest.raises(e.FunctionError, match="fails when it is imported: KeyError"):
+        lab.ws.add_view(lab.spark, "calls", "SELECT same(v) AS x FROM t")
+    monkeypatch.setenv("LIMIT_OF_A_TEST", "7")
+    lab.ws.add_view(lab.spark, "calls", "SELECT same(v) AS x FROM t")
+    lab.view("plain", "SELECT k, v FROM t")
+    monkeypatch.setenv("LIMIT_OF_A_TEST", "seven")
+    del sys.modules["limited_of_a_test"]
+    report = lab.refresh()
+    assert report.views["plain"].method == "full"
+    error = report.views["calls"].error
+    assert error is not None
+    assert error["code"] == "FUNCTION"
+    assert "limited_of_a_test:same fails when it is imported: ValueError" in error["message"]
+
+
 def test_the_names_of_sparks_functions_are_known(spark) -> None:
     listed = {str(row[0]).casefold() for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
     names = {name for name in listed if name.isidentifier()}

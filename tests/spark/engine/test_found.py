@@ -185,3 +185,27 @@ def test_a_state_over_constants_is_there_for_good(lab: Lab) -> None:
     for row in ((1, 4), (3, 5), (2, 6)):
         lab.land("t", insert=[row])
         lab.step(joined="incremental")
+
+
+def test_a_column_has_the_name_of_sparks_own_of_files(lab: Lab) -> None:
+    lab.source("t", "_metadata STRING, v INT", ("a", 1))
+    lab.view("summed", "SELECT _metadata AS m, sum(v) AS s FROM t GROUP BY _metadata")
+    lab.step(summed="full")
+    lab.land("t", insert=[("a", 2), ("b", None)])
+    lab.step(summed="incremental")
+    assert set(lab.read("summed")) == {("a", 3), ("b", None)}
+
+
+def test_days_that_pythons_calendar_has_not_are_keys(lab: Lab) -> None:
+    beyond = 2_932_897  # days since 1970: the first one of the year 10000
+    lab.source("big", "day INT, v INT")
+    lab.source("few", "day INT, v INT", (5, 1))
+    lab.view("dated_big", "SELECT date_from_unix_date(day) AS day, v FROM big")
+    lab.view("dated_few", "SELECT date_from_unix_date(day) AS day, v FROM few")
+    lab.land_as("big", [("insert", (beyond - 15_000 + n, n)) for n in range(30_000)])
+    lab.view("met", "SELECT b.v, f.v AS w FROM dated_big b JOIN dated_few f USING (day)")
+    lab.refresh()
+    lab.land("few", insert=[(beyond + 7, 2), (beyond - 7, 3)])
+    assert lab.refresh().views["met"].method == "incremental"
+    assert lab.ws.verify(lab.spark).equal
+    assert set(lab.read("met")) == {(15_007, 2), (14_993, 3)}

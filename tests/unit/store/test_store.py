@@ -150,6 +150,18 @@ def test_an_entry_that_cannot_be_read_is_named(
         assert caught.value.hint
 
 
+def test_an_entry_that_is_lost_between_others_is_named(
+    store: s.Store, objects: s.Objects, reopen: Reopen
+) -> None:
+    for name in ("a", "b", "c"):
+        store.commit([s.AddFunction(s.FunctionRecord(name, "m:f", "int", {}))])
+    objects.delete([entry_key(2)])
+    with pytest.raises(WorkspaceError, match="is missing, and later entries") as caught:
+        reopen()
+    assert caught.value.message.startswith(store.path(entry_key(2)))
+    assert objects.get(entry_key(2)) is None
+
+
 def test_plans(store: s.Store, objects: s.Objects) -> None:
     assert store.get_plan("p1") is None
     store.put_plan("p1", {"views": ["q1"]})

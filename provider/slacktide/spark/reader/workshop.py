@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Schema = Sequence[Mapping[str, Any]]
+_TIMESTAMP = re.compile(r"(`(?:[^`]|``)*`)|\bTIMESTAMP\b(?!\s*:)")
 # Leaves that hold no stored data.
 _HARMLESS = frozenset(
     {
@@ -178,5 +179,5 @@ def _ddl(schema: Schema) -> str:
 
 
 def _zoned(data_type: str) -> str:
-    """TIMESTAMP as it is always read, whatever the session takes the bare word for."""
-    return re.sub(r"\bTIMESTAMP\b", "TIMESTAMP_LTZ", data_type)
+    """TIMESTAMP as it is always read, whatever the session takes the bare word for; names of fields stay."""
+    return _TIMESTAMP.sub(lambda found: found[1] or "TIMESTAMP_LTZ", data_type)
