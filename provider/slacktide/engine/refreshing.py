@@ -157,22 +157,25 @@ class Refresh:
             attempt=self._attempt,
             now=parse_instant(plan.now),
         )
-        quarantined = quarantine(executor, self._store, world, works, mirrors.versions)
-        written = write_mirrors(executor, world, mirrors)
-        held = checked(executor, self._store, world, plan)
-        for work in works:
-            compute(executor, self._store, world, work, works)
+        with executor.named():
+            quarantined = quarantine(executor, self._store, world, works, mirrors.versions)
+            written = write_mirrors(executor, world, mirrors)
+            held = checked(executor, self._store, world, plan)
+            for work in works:
+                compute(executor, self._store, world, work, works)
         failures = [work.error for work in works if work.error is not None]
         failures += list(refused.values())
         if failures and all(
             w.error or (w.plan.program is None and not w.is_counted) for w in works
         ):
             raise failures[0]
-        compacted = compact(executor, world, plan.compactions, works, written)
+        with executor.named():
+            compacted = compact(executor, world, plan.compactions, works, written)
+        asked = executor.asked().to_dict()
 
         def report(run: int) -> Report:
             made = self._report(world, plan, works, run, started, refused, compacted)
-            return replace(made, mirrors=mirror_reports(written))
+            return replace(made, mirrors=mirror_reports(written), asked=asked)
 
         learned: list[_Learned] = [*quarantined]
         learned += [u.NoteForeignKeys(held)] if held else []

@@ -149,6 +149,8 @@ class Report:
             ``path``, and ``error`` with code, message and hint. The log does not hold it.
         quarantined: rows that did not fit the schema and were kept apart by this run, by source.
         mirrors: by source, what was written to its mirror.
+        asked: cost of what the run asked of Spark without writing it, which no view's cost holds: whether
+            foreign keys go on to hold, what became of keys, which rows of text files do not fit.
     """
 
     run: int | None
@@ -162,6 +164,7 @@ class Report:
     sinks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     quarantined: Mapping[str, int] = field(default_factory=dict)
     mirrors: Mapping[str, MirrorReport] = field(default_factory=dict)
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
@@ -177,6 +180,7 @@ class Report:
             "sinks": {name: dict(sink) for name, sink in self.sinks.items()},
             "quarantined": dict(self.quarantined),
             "mirrors": {source: mirror.to_dict() for source, mirror in self.mirrors.items()},
+            "asked": dict(self.asked),
         }
 
     @classmethod

@@ -14,9 +14,10 @@ from slacktide.errors import DataError, SlacktideError
 from slacktide.program.balance import Balance
 from slacktide.program.operator import Operator
 from slacktide.spark.asking import Row, asked, balances, overflowing
+from slacktide.spark.cost import Cost
 from slacktide.spark.failures import is_overflow, translated
 from slacktide.spark.landed import misfits_sql
-from slacktide.spark.metrics import Meter
+from slacktide.spark.metrics import Meter, described
 from slacktide.spark.misfits import Misfits
 from slacktide.spark.overflow import groups_text
 from slacktide.spark.run_context import RunContext
@@ -46,8 +47,19 @@ class Executor:
     def __init__(
         self, spark: SparkSession, store: Store, world: World, *, attempt: str, now: datetime
     ) -> None:
-        shelves = Shelves(spark, store.spark_settings)
-        self._context = RunContext(shelves, Meter(spark), store, world, attempt, now)
+        shelves, meter = Shelves(spark, store.spark_settings), Meter(spark)
+        self._context = RunContext(shelves, meter, store, world, attempt, now)
+        self._spark = spark
+        self._before = meter.mark()
+
+    def named(self) -> AbstractContextManager[None]:
+        """Let Spark know what is asked inside as this run's; each write has a name of its own."""
+        return described(self._spark, self._context.attempt)
+
+    def asked(self) -> Cost:
+        """What has been asked of Spark as this run's so far, besides what was written."""
+        meter = self._context.meter
+        return meter.cost(self._before, meter.mark(), {}, target=self._context.attempt)
 
     def run(self, task: Task) -> Outcome:
         """Run all steps of a task.

@@ -7,6 +7,7 @@ import pytest
 from slacktide.common.tree import of_type
 from slacktide.engine.plan import Plan
 from slacktide.program.operator import ByBalance
+from slacktide.spark.metrics import Meter
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.spark
@@ -90,6 +91,22 @@ def test_what_holds_is_told_and_used(shop: Lab) -> None:
     assert set(plan.foreign_keys) == set(plan.views[0].foreign_keys) == {LINES, BUYERS}
     versions = shop.ws._store.world().foreign_keys[LINES].versions
     assert dict(versions) == {"lines": 2, "orders": 2}
+
+
+def test_no_work_is_left_out_of_a_report(shop: Lab) -> None:
+    shop.land("orders", insert=[(14, 2, "o")], delete=[(10, 1, "o")])
+    shop.land("lines", insert=[(14, 20, 1)], delete=[(10, i, i) for i in (0, 4, 8)])
+    meter = Meter(shop.spark)
+    before = meter.mark()
+    report = shop.refresh()
+    ran = meter.cost(before, meter.mark(), {})
+    parts = [view.actual for view in report.views.values()]
+    parts += [mirror.actual for mirror in report.mirrors.values()]
+    for figure in ("jobs", "stages", "rows_read"):
+        told = sum(part[figure] for part in (*parts, report.asked))
+        assert told == getattr(ran, figure), figure
+    assert report.asked["jobs"] >= len(known(shop))
+    assert report.asked["writes"] == 0
 
 
 def test_rows_that_are_updated_and_keys_that_move(shop: Lab) -> None:
