@@ -11,6 +11,7 @@ from slacktide.engine.answers import former_answer
 from slacktide.engine.pinning import check_pinned
 from slacktide.engine.work import Work
 from slacktide.errors import (
+    DamagedFileError,
     DataError,
     ExecutionError,
     FunctionError,
@@ -24,6 +25,7 @@ from slacktide.optimizer.fallback import plan_idle, plan_text, plan_without_star
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import state_sources
 from slacktide.spark.task import Task
+from slacktide.store.layout import is_answer
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -46,20 +48,28 @@ def compute(
     Raises:
         SourceError, StorageError, InvariantError: the run fails as a whole; a plan that commits
             without one of its views is never retried.
-        DamagedFileError: a state or mirror is to be built anew.
+        DamagedFileError: a state or mirror is to be built anew; where an answer is damaged, only what
+            must read it fails.
     """
     work.error = _missing_below(world, work, works)
     if work.error is not None or work.plan.program is None:
         return
     try:
         _execute(executor, store, world, work)
-    except (SourceError, StorageError, InvariantError):
-        raise
     except (DataError, FunctionError) as error:
         _compute_otherwise(executor, store, world, work, error)
     except SlacktideError as error:
+        if _ends_run(error):
+            raise
         if not _left_to_due(work, error):
             work.error = error
+
+
+def _ends_run(error: SlacktideError) -> bool:
+    """Whether a failure is not that of one view; of damaged files it is where they are of an answer."""
+    if isinstance(error, DamagedFileError):
+        return not is_answer(error.chain)
+    return isinstance(error, SourceError | StorageError | InvariantError)
 
 
 def _left_to_due(work: Work, failure: SlacktideError) -> bool:
@@ -151,9 +161,9 @@ def _compute_otherwise(
         check_pinned(store, world, [work])
         try:
             _execute(executor, store, world, work)
-        except (SourceError, StorageError, InvariantError):
-            raise
         except SlacktideError as error:
+            if _ends_run(error):
+                raise
             work.error = error
         else:
             work.error = None

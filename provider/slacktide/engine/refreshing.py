@@ -35,6 +35,7 @@ from slacktide.optimizer.plan import ViewPlan
 from slacktide.spark.task import Outcome
 from slacktide.store import requirement as q
 from slacktide.store import update as u
+from slacktide.store.layout import is_answer
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Refresh:
         An answer is not forgotten: its readers are owed the changes from it to the next one.
         """
         chain = world.chains.get(damage.chain)
-        if chain is None or chain.id.startswith(("views/", "changes/")):
+        if chain is None or is_answer(chain.id):
             raise damage
         self._store.commit([u.DropChain(chain.id)], [q.ChainIs(chain.id, chain.token)])
         world = self._store.world()

@@ -38,6 +38,11 @@ def chain_in(text: str) -> str | None:
     return None if found is None else found[1]
 
 
+def is_answer(chain: str) -> bool:
+    """Whether a chain is what readers were given, an answer or its changes, and cannot be thrown away."""
+    return chain.startswith(("views/", "changes/"))
+
+
 def is_below_attempt(path: str) -> bool:
     """Whether an object lies where only attempts write, be it a file of a piece or what is beside it."""
     return path.count("/") >= DEPTH

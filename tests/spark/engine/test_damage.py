@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from slacktide import errors as e
+from slacktide.cli.cycle import exit_code
 from slacktide.store.naming import segments
 from tests.harness.lab import Lab
 
@@ -66,9 +67,67 @@ def test_a_damaged_answer_is_said_not_hidden(lab: Lab) -> None:
     for path in files(lab, "views/sums"):
         path.unlink()
     lab.land("t", insert=[("k1", -7)])
+    entries = lab.number
     with pytest.raises(e.DamagedFileError, match="a file of the workspace cannot be read") as lost:
         lab.step()
+    assert lab.number == entries + 1, "the arrival alone"
     assert "drop the view and add it again" in lost.value.hint
+    lab.ws.drop_view("sums")
+    lab.view("sums", SUMS)
+    lab.step()
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_answer_fails_its_view_alone(lab: Lab, damage: str) -> None:
+    lab.source("t", "k STRING, v INT", *ROWS)
+    lab.view("sums", SUMS)
+    lab.view("same", SUMS)
+    lab.view("text", "SELECT k, v, v + 1 AS more FROM t WHERE v > 3", policy="full")
+    lab.step()
+    was = lab.bag("sums")
+    whole = {path: path.read_bytes() for path in files(lab, "views/sums")}
+    for path in whole:
+        DAMAGES[damage](path)
+    record = lab.ws._store.world().views["sums"]
+    for value in (-7, -8):  # with the state that both keep, and with it as the other has left it
+        lab.land("t", insert=[("k1", value)])
+        report = lab.refresh()
+        assert (report.views["same"].method, report.views["text"].method) == (
+            "incremental",
+            "full",
+        )
+        assert report.views["sums"].method == "failed"
+        error = report.views["sums"].error
+        assert error is not None
+        assert error["code"] == "DAMAGED_FILE"
+        assert "a file of the workspace cannot be read" in error["message"]
+        assert "drop the view and add it again" in error["hint"]
+        assert exit_code(report.to_dict()) == e.DamagedFileError.exit_code
+        assert lab.ws._store.world().views["sums"] == record
+    for path, data in whole.items():
+        path.write_bytes(data)
+    lab.step()
+    moved = lab.changes("sums", record.run or 0)
+    assert moved
+    was.update(moved)
+    assert +was == lab.bag("sums")
+
+
+def test_a_damaged_answer_of_a_former_text_fails_its_view_alone(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", *ROWS)
+    lab.view("counts", "SELECT k, count(*) AS n FROM t GROUP BY k")
+    lab.view("sums", SUMS)
+    lab.step()
+    for path in files(lab, "views/sums"):
+        path.unlink()
+    lab.ws.replace_view(lab.spark, "sums", SUMS.replace("min", "max"))
+    lab.land("t", insert=[("k1", -7)])
+    report = lab.refresh()
+    assert report.views["counts"].method == "incremental"
+    error = report.views["sums"].error
+    assert error is not None
+    assert error["code"] == "DAMAGED_FILE"
+    assert "/views/sums/" in error["message"]
 
 
 def test_a_file_without_a_byte_is_no_answer_without_rows(lab: Lab) -> None:
