@@ -54,6 +54,7 @@ class Maintained:
         self.versions: dict[str, int] = {}
         self.states: dict[str, dict[str, int]] = {}
         self.remembers: tuple[str, ...] = ()
+        self._is_shared = False
 
     def arrive(self, batch: Mapping[str, Bag]) -> None:
         """Let changes arrive; a source that the batch does not name has none."""
@@ -75,6 +76,7 @@ class Maintained:
             kept=kept,
             foreign_keys=self._foreign_keys,
             remembers=self.remembers,
+            is_shared=self._is_shared,
         )
         plan = plan_view(VIEW, self.read, situation)
         return ViewPlan.from_dict(json.loads(json.dumps(plan.to_dict())))
@@ -112,6 +114,14 @@ class Maintained:
         plan = self.plan(policy, share)
         self.compare(plan)
         return plan
+
+    def fall_behind(self) -> None:
+        """Another view that keeps all of its states takes in what has arrived, and this one does not."""
+        answer, pieces = self.world.answers[VIEW], self.world.starts[f"views/{VIEW}"]
+        versions, self._is_shared = self.versions, True
+        self.refresh()
+        self.versions, self.world.answers[VIEW] = versions, answer
+        self.world.starts[f"views/{VIEW}"] = pieces
 
     def replace(self, lost: Collection[str] = ()) -> None:
         """Take the answer for that of another text, and states for lost; others are kept."""

@@ -31,7 +31,7 @@ from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
 from slacktide.optimizer.remembered_joins import Question, Remembering
 from slacktide.optimizer.statistics import Statistics
-from slacktide.optimizer.upkeep import analysis_of, missing_state, state_sources
+from slacktide.optimizer.upkeep import analysis_of, kept_versions, missing_state, state_sources
 from slacktide.optimizer.weighing import (
     LARGEST_SHARE,
     LEAST_ROWS,
@@ -86,8 +86,8 @@ class Situation:
 
 def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
     """Plan one run of one view."""
-    resumed = None if situation.start else _resumed(name, view, situation)
-    plan = _planned(name, view, situation) if resumed is None else resumed
+    resumed = None if situation.start else _resumed(name, view, situation, _first_run(situation))
+    plan = _caught_up(name, view, situation) if resumed is None else resumed
     return estimated(plan, view, situation.statistics, situation.evidence.coefficients)
 
 
@@ -100,6 +100,19 @@ def estimated(
     work = work_by_node(plan.program, statistics, view.relation)
     in_tasks = plan.predicted["cpu_seconds"]
     return replace(plan, estimates=estimates_of(plan.program, work, rates, in_tasks))
+
+
+def _caught_up(name: str, view: ReadView, situation: Situation) -> ViewPlan:
+    """Plan a run; a view that lags behind states which others keep goes on from where these are.
+
+    It would have them build anew what they share, in every run for as long as it fails.
+    """
+    plan = _planned(name, view, situation)
+    lags = bool(situation.start) and any(one.code == "STATE_MISSING" for one in plan.reasons)
+    if not (lags and situation.is_shared):
+        return plan
+    kept = kept_versions(view, situation.states, situation.end)
+    return _resumed(name, view, replace(situation, kept=kept), plan.reasons) or plan
 
 
 def _planned(name: str, view: ReadView, situation: Situation) -> ViewPlan:
@@ -132,7 +145,9 @@ class _Chosen:
     guard: Mapping[str, int] = field(default_factory=dict)
 
 
-def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None:
+def _resumed(
+    name: str, view: ReadView, situation: Situation, why: tuple[Reason, ...]
+) -> ViewPlan | None:
     """Plan an answer from states that are there; None where there are none, or where that is more."""
     analysis = analysis_of(view)
     if analysis is None or not situation.kept or situation.rebuilds or situation.policy == "full":
@@ -150,7 +165,7 @@ def _resumed(name: str, view: ReadView, situation: Situation) -> ViewPlan | None
     program = resume(name, analysis, changed, kept)
     if program is None or _passed_snapshot(program, replace(situation, start=start)):
         return None
-    reasons = (*_first_run(situation), Reason("STATES_KEPT"))
+    reasons = (*why, Reason("STATES_KEPT"))
     predicted = _predicted("rebuild", program, view, situation)
     return ViewPlan(
         name,

@@ -159,6 +159,42 @@ def test_an_answer_is_made_from_a_state_that_is_there() -> None:
     assert missing_state(plan.program, plan.start, {chain_of(SUMMED): NEW}) == chain_of(SUMMED)
 
 
+AHEAD = {"orders": 4, "lines": 5}
+LAGGING = replace(
+    LATER, end={"orders": 6, "lines": 5}, states={chain_of(SUMMED): AHEAD}, is_shared=True
+)
+
+
+@pytest.mark.parametrize("policy", ["auto", "incremental"])
+def test_a_view_that_lags_goes_on_from_where_others_have_brought_a_state(policy: str) -> None:
+    plan = plan_view("v", view(SUMMED), replace(LAGGING, policy=policy))
+    assert (plan.method, codes(plan)) == ("full", ["STATE_MISSING", "STATES_KEPT"])
+    assert plan.start == AHEAD
+    assert plan.program is not None
+    save, publish = plan.program.steps
+    assert isinstance(save, o.Save)
+    assert isinstance(publish, o.Publish)
+    assert (save.is_base, publish.is_base) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {"is_shared": False},
+        {"rebuilds": chain_of(SUMMED)},
+        {"states": {}},
+        {"states": {chain_of(SUMMED): {"orders": 9, "lines": 5}}},
+        {"share": 0.2},
+    ],
+    ids=str,
+)
+def test_a_view_that_lags_alone_builds_its_states_anew(moved: dict) -> None:
+    plan = plan_view("v", view(SUMMED), replace(LAGGING, **moved))
+    assert (plan.method, codes(plan)) == ("full", ["STATE_MISSING"])
+    assert plan.program is not None
+    assert all(save.is_base for save in of_type(plan.program, o.Save))
+
+
 @pytest.mark.parametrize(
     "moved",
     [

@@ -56,6 +56,24 @@ def resumed_equals_batch(data: st.DataObject) -> None:
         maintained.refresh()
 
 
+@SETTINGS
+@hypothesis.given(data=st.data())
+def caught_up_equals_batch(data: st.DataObject) -> None:
+    case = data.draw(cases())
+    hypothesis.note(to_text(case.relation))
+    maintained = Maintained(case)
+    maintained.refresh()
+    for batch in case.batches:
+        maintained.arrive(batch)
+        if data.draw(st.booleans()):
+            maintained.fall_behind()
+            lost = [c for c in sorted(maintained.states) if data.draw(st.integers(0, 3)) == 0]
+            for chain in lost:
+                del maintained.states[chain]
+        else:
+            maintained.refresh()
+
+
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_every_refresh_equals_batch(shard: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Split into shards, that workers share them; where examples are fixed, each has its own."""
@@ -76,3 +94,15 @@ def test_every_answer_from_kept_states_equals_batch(
     if hypothesis.settings().derandomize:
         hypothesis.seed(100 + shard)(resumed_equals_batch)
     resumed_equals_batch()
+
+
+@pytest.mark.parametrize("shard", range(SHARDS // 4))
+def test_every_answer_of_a_view_that_lags_equals_batch(
+    shard: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A view that failed or was paused while another one went on with the states that both keep."""
+    if shard % 2:
+        monkeypatch.setattr(first, "FEWEST_KEPT", 1)
+    if hypothesis.settings().derandomize:
+        hypothesis.seed(200 + shard)(caught_up_equals_batch)
+    caught_up_equals_batch()
