@@ -66,7 +66,7 @@ def compute(
 
 
 def _ends_run(error: SlacktideError) -> bool:
-    """Whether a failure is not that of one view; of damaged files it is where they are of an answer."""
+    """Whether a failure is not that of one view alone, as that of a damaged answer is."""
     if isinstance(error, DamagedFileError):
         return not is_answer(error.chain)
     return isinstance(error, SourceError | StorageError | InvariantError)
