@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
 import tempfile
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.errors import SlacktideError
 from tests.harness.faults import KINDS, Bench, counting_spark
+from tests.harness.versions import versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,10 +35,10 @@ def main() -> int:
     arguments = parser.parse_args()
     found = json.loads(arguments.out.read_text()) if arguments.out.exists() else {"kinds": {}}
     spark = local_session("faults", conf={"spark.driver.memory": "2g"})
-    found["versions"] = {"spark": spark.version, "python": platform.python_version()}
     for name in KINDS:
         if name not in found["kinds"]:
             found["kinds"][name] = played = play(spark, name)
+            found["versions"] = versions(spark)
             sys.stdout.write(f"{name}: {len(played)} points, {_wrong(played)} wrong\n")
             sys.stdout.flush()
         done = {kind: found["kinds"][kind] for kind in KINDS if kind in found["kinds"]}

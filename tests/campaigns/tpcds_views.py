@@ -6,29 +6,30 @@ As a campaign, at full length; stopped at any time, it goes on from the last bat
     python -m tests.campaigns.tpcds_views --batches 8 --out tests/campaigns/tpcds_views.json \
         --work /tmp/tpcds_views
 
-The third batch holds lines back that come late, the fifth is empty; shorter slices keep both kinds. The rows and
-the parameters are those of `tests.harness.tpcds_base` and `tests.harness.tpcds_parameters`.
+The third batch holds lines back that come late, the fifth is empty; shorter slices keep both kinds. Batch reads
+plain Parquet of the rows that have arrived, which DuckDB adds up, never the workspace's copies. The rows and the parameters are those of `tests.harness.tpcds_base` and `tests.harness.tpcds_parameters`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slacktide import Workspace
 from slacktide.errors import SlacktideError
 from tests.harness.quick import QUICK
-from tests.harness.tpcds_feed import KEYS, REFERENCES, arrive, generate_history
+from tests.harness.tpcds_feed import KEYS, REFERENCES, arrive, generate_history, write_plain
 from tests.harness.tpcds_parameters import workable_queries
+from tests.harness.versions import versions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -58,6 +59,7 @@ class Tide:
 
     def __init__(self, root: Path, history: Path, spark: SparkSession) -> None:
         self._lake = root / "lake"
+        self._plain = root / "plain"
         self._history = history
         self._spark = spark
         if (root / "workspace").exists():
@@ -94,7 +96,8 @@ class Tide:
             report = self.workspace.history(limit=1)[-1]
         _lap(group, "runs", start)
         start = time.perf_counter()
-        verification = self.workspace.verify(self._spark)
+        plain = write_plain(self._lake, self._plain)
+        verification = self.workspace.verify(self._spark, sources=plain)
         _lap(group, "comparisons", start)
         views = {}
         for name in group.names:
@@ -180,20 +183,12 @@ def main() -> int:
             root = work / group.names[0]
             for _ in run_group(group, root, history, spark, arguments.batches):
                 found["groups"] = [vars(one) for one in every if one.steps]
-                found |= {"seed": SEED, **versions(spark)}
+                found |= {"seed": SEED, "duckdb": version("duckdb"), **versions(spark)}
                 arguments.out.write_text(json.dumps(found, indent=1) + "\n")
             shutil.rmtree(root)
     sys.stdout.write(summary(found) + "\n")
     steps = [step for group in found["groups"] for step in group["steps"]]
     return int(any(not view["equal"] for step in steps for view in step["views"].values()))
-
-
-def versions(spark: SparkSession) -> dict[str, str]:
-    """Name what made the rows and what computed the answers."""
-    import duckdb
-
-    python = platform.python_version()
-    return {"duckdb": duckdb.__version__, "python": python, "spark": spark.version}
 
 
 def _is_whole(group: Group, batches: int) -> bool:

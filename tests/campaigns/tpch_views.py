@@ -4,14 +4,14 @@ As a campaign, at full length, resumable by nature:
 
     python -m tests.campaigns.tpch_views --batches 16 --out tests/campaigns/tpch_views.json
 
-The third batch holds rows back that come late, the fifth is empty; shorter slices keep both kinds.
+The third batch holds rows back that come late, the fifth is empty; shorter slices keep both kinds. Batch
+reads plain Parquet of the rows that the stream says are there, never the workspace's copies of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slacktide import Workspace
+from slacktide.cli.measuring import write_table
 from slacktide.workloads import tpch
 from tests.harness.quick import QUICK
+from tests.harness.versions import versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,6 +51,7 @@ def build(
     *,
     scale: float = SCALE,
     views: Iterable[str] = tuple(tpch.QUERIES),
+    policy: str = "auto",
 ) -> Workspace:
     """A workspace over fresh base data with views, all 22 if not given, and a first run."""
     tpch.generate_base(root / "lake", scale=scale)
@@ -59,23 +62,42 @@ def build(
         )
     parameters = tpch.workable_parameters(scale)
     for name in views:
-        workspace.add_view(spark, name, tpch.query(name, **parameters.get(name, {})))
+        text = tpch.query(name, **parameters.get(name, {}))
+        workspace.add_view(spark, name, text, policy=policy)
     workspace.refresh(spark)
     return workspace
 
 
+def stream_of(root: Path, nature: str, scale: float) -> tpch.ChangeStream:
+    """The batches of a nature over the base of a workspace."""
+    return tpch.ChangeStream(
+        root / "lake", scale=scale, seed=SEED, nature=nature, share=0.01, masters=True
+    )
+
+
+def plain_rows(root: Path, stream: tpch.ChangeStream) -> dict[str, str]:
+    """Write the rows that all batches leave as plain Parquet; give a directory for each table."""
+    for name in tpch.TABLES:
+        write_table(root / "plain" / name, stream.current(name))
+    return {name: str(root / "plain" / name) for name in tpch.TABLES}
+
+
 def steps(
-    root: Path, workspace: Workspace, spark: SparkSession, nature: str, batches: int
+    root: Path,
+    workspace: Workspace,
+    spark: SparkSession,
+    nature: str,
+    batches: int,
+    *,
+    scale: float = SCALE,
 ) -> Iterator[Step]:
     """Let batches of a nature arrive, refresh after each, and compare every answer with batch."""
-    stream = tpch.ChangeStream(
-        root / "lake", scale=SCALE, seed=SEED, nature=nature, share=0.01, masters=True
-    )
+    stream = stream_of(root, nature, scale)
     late, empty = (3, 5) if batches >= 5 else (1, 2)
     for number in range(1, batches + 1):
         stream.write_next(late=number == late, empty=number == empty)
         report = workspace.refresh(spark)
-        verification = workspace.verify(spark)
+        verification = workspace.verify(spark, sources=plain_rows(root, stream))
         yield Step(
             nature=nature,
             number=number,
@@ -97,6 +119,7 @@ def main() -> int:
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batches", type=int, default=16)
+    parser.add_argument("--scale", type=float, default=SCALE, help="of TPC-H")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     found = json.loads(arguments.out.read_text()) if arguments.out.exists() else {"natures": {}}
@@ -105,17 +128,12 @@ def main() -> int:
         if len(found["natures"].get(nature, ())) >= arguments.batches:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            workspace = build(Path(folder), spark)
-            done = [
-                vars(s) for s in steps(Path(folder), workspace, spark, nature, arguments.batches)
-            ]
+            root, scale = Path(folder), arguments.scale
+            workspace = build(root, spark, scale=scale)
+            played = steps(root, workspace, spark, nature, arguments.batches, scale=scale)
+            done = [vars(step) for step in played]
         found["natures"][nature] = done
-        found |= {
-            "scale": SCALE,
-            "seed": SEED,
-            "spark": spark.version,
-            "python": platform.python_version(),
-        }
+        found |= {"scale": scale, "seed": SEED, **versions(spark)}
         arguments.out.write_text(json.dumps(found, indent=1) + "\n")
     sys.stdout.write(summary(found) + "\n")
     return 1 if any(s["different"] for n in found["natures"].values() for s in n) else 0

@@ -105,6 +105,25 @@ def arrive(root: Path, lake: Path, number: int) -> None:
         hidden.replace(target)
 
 
+def write_plain(lake: Path, plain: Path) -> dict[str, str]:
+    """Write the rows that the files of the lake add up to; give a directory for each table."""
+    import duckdb
+    import pyarrow.parquet as pq
+
+    connection = duckdb.connect(config={"threads": 1})
+    for table, columns in SCHEMAS.items():
+        names = ", ".join(str(column["name"]) for column in columns)
+        arrived = f"SELECT {names} FROM '{lake / table}/*.parquet' WHERE _change_type"
+        rows = connection.execute(
+            f"{arrived} IN ('insert', 'update_postimage')"
+            f" EXCEPT ALL {arrived} IN ('delete', 'update_preimage')"
+        ).fetch_arrow_table()
+        (plain / table).mkdir(parents=True, exist_ok=True)
+        pq.write_table(rows, plain / table / "rows.parquet")
+    connection.close()
+    return {table: str(plain / table) for table in SCHEMAS}
+
+
 def _difference(table: str) -> str:
     before, keys = f"before_{table}", ", ".join(KEYS[table])
     both = f"FROM {before} old JOIN {table} new USING ({keys}) WHERE old IS DISTINCT FROM new"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from slacktide.spark.handles import SparkSession
 
 SEED = 20261122
+COMPARED = "that of the batch run beside it"
 _FILE_ROWS = 1_000_000
 
 Document = dict[str, Any]
@@ -110,6 +111,7 @@ class _Bench:
             "cores": os.cpu_count(),
             "seed": SEED,
             "setting": asdict(self._setting),
+            "compared": COMPARED,
             "first_build": first,
             "references": references,
             "warming": warming,
@@ -141,9 +143,16 @@ class _Bench:
         for number in range(1, self._setting.arrivals + 1):
             self._tell(f"{nature}, {share:.2%} of the rows, arrival {number}")
             pair = self._pair(workspace, nature, share, number)
-            verified = workspace.verify(self._spark)
-            different = [name for name, view in verified.views.items() if not view.equal]
-            yield pair | {"different": different}
+            yield pair | {"different": self._different(workspace)}
+
+    def _different(self, workspace: Workspace) -> list[str]:
+        """The views whose answers are not those of the batch run beside them."""
+        verified = workspace.verify(
+            self._spark,
+            sources={name: str(self._plain / name) for name in self._case.sources()},
+            answers={name: str(self._answers / name) for name in self._case.queries()},
+        )
+        return [name for name, view in verified.views.items() if not view.equal]
 
     def _pair(self, workspace: Workspace, nature: str, share: float, number: int) -> Document:
         arrived = self._case.land_batch(nature, share, SEED)
@@ -208,10 +217,11 @@ class _Bench:
         """Bring the plain tables to the rows that the arrivals leave."""
         for name in self._case.sources():
             if name in changed or not (self._plain / name).exists():
-                _write_table(self._plain / name, self._case.current(name))
+                write_table(self._plain / name, self._case.current(name))
 
 
-def _write_table(folder: Path, batches: Iterator[Any]) -> None:
+def write_table(folder: Path, batches: Iterator[Any]) -> None:
+    """Write rows as plain Parquet, in place of what the folder holds."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

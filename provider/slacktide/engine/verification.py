@@ -19,7 +19,7 @@ from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.comparison import Comparison
+    from slacktide.spark.comparison import Comparison, Plain
     from slacktide.spark.handles import SparkSession
     from slacktide.spark.shelf import Shelves
     from slacktide.store.store import Store
@@ -97,11 +97,14 @@ class Verification:
 class Verifier:
     """Verifies the answers of one world."""
 
-    def __init__(self, store: Store, world: World, spark: SparkSession, now: str) -> None:
+    def __init__(
+        self, store: Store, world: World, spark: SparkSession, now: str, plain: Plain
+    ) -> None:
         self._store = store
         self._world = world
         self._spark = spark
         self._now = now
+        self._plain = plain
 
     def verify(self, names: Sequence[str]) -> Verification:
         """Compare the answers of some views; those without an answer are left out."""
@@ -116,7 +119,7 @@ class Verifier:
 
         view = ReadView.from_dict(record.definition)
         query = query_of(record.sql, view, views_below(self._world, record))
-        comparison = Comparison(shelves, self._store, self._world, view)
+        comparison = Comparison(shelves, self._store, self._world, view, self._plain)
         if not view.deterministic:
             schema = comparison.schema(record.name, query)
             why = "; ".join(reason.sentence for reason in view.reasons)

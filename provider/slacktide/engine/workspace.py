@@ -260,13 +260,31 @@ class Workspace(WorkspaceDefinitions):
             states_lost=states_lost,
         )
 
-    def verify(self, spark: SparkSession, views: Sequence[str] | None = None) -> Verification:
-        """Compare answers with a batch run over the same versions, as multisets."""
+    def verify(
+        self,
+        spark: SparkSession,
+        views: Sequence[str] | None = None,
+        *,
+        sources: Mapping[str, str] | None = None,
+        answers: Mapping[str, str] | None = None,
+    ) -> Verification:
+        """Compare answers with a batch run over the same versions, as multisets.
+
+        Args:
+            spark: the session.
+            views: which; None for all.
+            sources: directories of Parquet with the rows of sources at these versions, to be read in
+                place of the workspace's copies.
+            answers: directories of Parquet with what a batch run gave, by view, in place of running it.
+        """
+        from slacktide.spark.comparison import Plain
+
         world = self._store.world()
         names = list(world.views) if views is None else list(views)
         for name in names:
             known("view", name, world.views)
-        return Verifier(self._store, world, spark, isoformat(self._clock())).verify(names)
+        plain = Plain(sources or {}, answers or {})
+        return Verifier(self._store, world, spark, isoformat(self._clock()), plain).verify(names)
 
     def verify_foreign_keys(self, spark: SparkSession) -> ForeignKeyVerification:
         """Check declared keys and foreign keys; refreshes go by those that hold, and by no others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from slacktide.spark.functions import called, register_functions
 from slacktide.spark.magnitudes import Magnified
 from slacktide.spark.metrics import Meter, described
 from slacktide.spark.query import query_frame
-from slacktide.spark.shelf import Shelves
+from slacktide.spark.shelf import Shelf, Shelves
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import Query
 from slacktide.spark.ties import Cut
@@ -54,6 +54,19 @@ class Differences:
 
 
 @dataclass(frozen=True, slots=True)
+class Plain:
+    """Directories of Parquet beside the workspace, of which it has no part.
+
+    Attributes:
+        sources: by source, its rows, which are read in place of the workspace's own copies.
+        answers: by view, what its query gave over them; the others are computed.
+    """
+
+    sources: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """What a limit at the top of a view could choose from.
 
@@ -71,12 +84,15 @@ class Choice:
 class Comparison:
     """Compares answers of one world on one session's Spark."""
 
-    def __init__(self, shelves: Shelves, store: Store, world: World, view: ReadView) -> None:
+    def __init__(
+        self, shelves: Shelves, store: Store, world: World, view: ReadView, plain: Plain
+    ) -> None:
         self._shelf = shelves.of(view.conf)
         self._texts = shelves.of(view.conf, texts=True)
         self._store = store
         self._world = world
         self._view = view
+        self._plain = plain
         self._session = self._shelf.session
 
     def schema(self, name: str, query: Query) -> str:
@@ -97,8 +113,12 @@ class Comparison:
         tables = tables.on(shelf)
         register_functions(shelf.session, self._called(query))
         for source in query.sources:
-            shelf.alias(source, shelf.session.table(tables.rows(source, "after")))
+            shelf.alias(source, shelf.session.table(self._rows(tables, shelf, source)))
         return query_frame(shelf, query.sql, query.views, now)
+
+    def _rows(self, tables: Tables, shelf: Shelf, source: str) -> str:
+        folder = self._plain.sources.get(source)
+        return tables.rows(source, "after") if folder is None else _parquet(shelf, folder)
 
     def _called(self, query: Query) -> list[FunctionRecord]:
         return called(self._world.functions.values(), (query.sql, *query.views.values()))
@@ -111,14 +131,19 @@ class Comparison:
         versions: Mapping[str, int],
         now: datetime | None,
     ) -> Differences:
-        """Compare the answer of a view with its query over the snapshots of `versions`.
+        """Compare the answer of a view with its query over the snapshots of `versions`, or plain rows.
 
         Raises:
             SlacktideError: as `slacktide.spark.failures` says.
         """
         tables = self._tables(versions)
         with translated(f"view {name}", self._called(query)):
-            batch = self._batch(tables, query, now)
+            answer = self._plain.answers.get(name)
+            batch = (
+                self._batch(tables, query, now)
+                if answer is None
+                else self._session.read.parquet(answer)
+            )
             schema = _schema_difference(self._view, batch)
             typed = self._typed()
             kept, cost = self._kept(name, batch)
@@ -202,7 +227,7 @@ class Comparison:
             f"{'NULL' if size is None else column_name(size.id)} AS m{i}"
             for i, size in enumerate(larger.magnitudes)
         ]
-        query = relation_sql(larger.relation, _scanned(larger.relation, tables))
+        query = relation_sql(larger.relation, self._scanned(larger.relation, tables))
         with translated(f"view {name}"):
             found = self._session.sql(f"SELECT {', '.join([*keys, *sizes])} FROM ({query})")
             names = [f"c{i}" for i in plain]
@@ -234,7 +259,7 @@ class Comparison:
         return [i for i, (_, kind) in enumerate(self._typed()) if _is_plain(kind)]
 
     def _ranked_sql(self, cut: Cut, tables: Tables) -> str:
-        scanned = _scanned(cut.ranked, tables)
+        scanned = self._scanned(cut.ranked, tables)
         *shown, rank = [cut.ranked.columns[i] for i in range(len(self._view.outputs))] + [
             cut.ranked.columns[-1]
         ]
@@ -246,12 +271,17 @@ class Comparison:
         where = "" if cut.last == math.inf else f" WHERE {column_name(rank.id)} <= {int(cut.last)}"
         return f"SELECT {listed} FROM ({relation_sql(cut.ranked, scanned)}){where}"
 
+    def _scanned(self, relation: Rel, tables: Tables) -> dict[str, str]:
+        scans = of_type(relation, Scan)
+        return {scan.source: self._rows(tables, self._shelf, scan.source) for scan in scans}
+
     def _typed(self) -> list[tuple[str, str]]:
         return [(f"c{i}", stored_type(column.type)) for i, column in enumerate(self._view.outputs)]
 
 
-def _scanned(relation: Rel, tables: Tables) -> dict[str, str]:
-    return {scan.source: tables.rows(scan.source, "after") for scan in of_type(relation, Scan)}
+def _parquet(shelf: Shelf, folder: str) -> str:
+    key = ("plain", folder)
+    return shelf.once(key, lambda: shelf.register(shelf.session.read.parquet(folder)))
 
 
 def _is_plain(data_type: DataType) -> bool:

@@ -8,9 +8,12 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from slacktide.spark.batch import batch_run
+from slacktide.spark.cost import Cost
 from tests.unit.cli.conftest import HEEDING_INTERRUPTS, Program
 
 pytestmark = pytest.mark.spark
@@ -33,6 +36,21 @@ def test_it_measures_pairs(program: Program, tmp_path: Path) -> None:
             assert 0 < mine["rows_read"] < batch["rows_read"] / 10
             assert min(mine["jobs"], mine["stages"], batch["jobs"], batch["stages"]) >= 1
             assert cell["batch"]["java_cpu_seconds"] >= batch["cpu_seconds"] > 0
+
+
+def test_an_answer_that_the_batch_run_beside_it_has_not_is_told(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def short(session: Any, sql: str, target: str) -> Cost:
+        return batch_run(session, sql if "q14" in target else f"{sql} LIMIT 0", target)
+
+    monkeypatch.setattr("slacktide.cli.measuring.batch_run", short)
+    out = tmp_path / "found.json"
+    options = ("--nature", "clustered", "--arrivals", "1", "--warming", "0", "--views", "q6,q14")
+    ran = program("bench", "--scale", "0.002", *options, "--out", str(out))
+    assert ran.code == 1
+    (cell,) = json.loads(out.read_text())["cells"]
+    assert cell["different"] == ["q6"]
 
 
 @pytest.fixture

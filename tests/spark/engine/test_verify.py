@@ -15,15 +15,19 @@ pytestmark = pytest.mark.spark
 
 def rewrite(lab: Lab, view: str, change) -> None:
     """Change the rows of the newest file of an answer by hand."""
+    rewrite_chain(lab, f"views/{view}", change)
+
+
+def rewrite_chain(lab: Lab, chain: str, change) -> None:
     world = lab.ws._store.world()
-    base = world.chains[f"views/{view}"].base
+    base = world.chains[chain].base
     assert base is not None
     path = Path(lab.ws.root) / base.files[0].path
     table = pq.read_table(path, partitioning=None)
     rows = table.to_pylist()
     change(rows)
     pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
-    as_if_written(lab.ws._store, f"views/{view}", path.stat().st_size)
+    as_if_written(lab.ws._store, chain, path.stat().st_size)
 
 
 def test_a_corrupted_row_is_found_and_named(lab: Lab) -> None:
@@ -111,3 +115,29 @@ def replace(rows: list[dict], answer: list[tuple]) -> None:
         {**hidden, **{f"c{place}": value for place, value in enumerate(row)}, "__m": 1}
         for row in answer
     ]
+
+
+def test_a_wrong_copy_of_a_source_shows_beside_plain_rows(lab: Lab, tmp_path: Path) -> None:
+    """An answer that is made of the copy agrees with a batch run over the copy."""
+    text = "SELECT k, sum(x) AS s FROM t GROUP BY k ORDER BY k LIMIT 5"
+    lab.source("t", "k STRING, x DOUBLE", ("a", 0.1), ("a", 0.2), ("a", 0.3), ("b", 2.0))
+    lab.view("first", text)
+    lab.step()
+    plain, answer = tmp_path / "plain", tmp_path / "answer"
+    rows = lab.spark.createDataFrame(lab.rows["t"], "k STRING, x DOUBLE")
+    rows.coalesce(1).write.parquet(str(plain))
+    lab.spark.sql(text.replace("FROM t", f"FROM parquet.`{plain}`")).write.parquet(str(answer))
+    rewrite_chain(lab, "sources/t", lambda rows: rows[0].update(c1=7.0))
+    lab.view("second", text)
+    lab.refresh()
+    assert lab.ws.verify(lab.spark, ["second"]).equal
+    answers = {"first": str(answer), "second": str(answer)}
+    for found in (
+        lab.ws.verify(lab.spark, sources={"t": str(plain)}).views,
+        lab.ws.verify(lab.spark, answers=answers).views,
+    ):
+        assert {name: view.equal for name, view in found.items()} == {
+            "first": True,
+            "second": False,
+        }
+        assert (found["second"].missing, found["second"].extra) == (1, 1)

@@ -1,0 +1,39 @@
+"""What made the figures of a campaign: Slacktide, its commit, Spark and Python."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slacktide import __version__
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[2]
+
+
+def versions(spark: SparkSession) -> dict[str, str]:
+    """Name what a campaign runs."""
+    return {
+        "slacktide": __version__,
+        "commit": commit(),
+        "spark": spark.version,
+        "python": platform.python_version(),
+    }
+
+
+def commit(root: Path = ROOT) -> str:
+    """The commit of a checkout, with a mark where its code differs; empty where there is none."""
+    head = _git(root, "rev-parse", "--short=12", "HEAD")
+    if head.returncode:
+        return ""
+    differs = _git(root, "diff", "--quiet", "HEAD", "--", "*.py", "*.sql", "*.java").returncode
+    return head.stdout.strip() + (" and changes" if differs else "")
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["git", "-C", str(root), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
