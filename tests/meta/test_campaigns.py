@@ -171,3 +171,43 @@ def test_the_cost_model_is_held_to_what_adr_9_says() -> None:
     assert scattered["seconds"]["chosen"] <= 1.4 * scattered["seconds"]["best"]
     assert scattered["seconds"]["chosen"] <= 0.4 * scattered["seconds"]["always incremental"]
     assert clustered["seconds"]["chosen"] <= 1.05 * clustered["seconds"]["always incremental"]
+
+
+def _clustered(share: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The sides of the one cell of the bench whose arrivals change a share of the rows."""
+    (cell,) = (c for c in found("bench_tpch_clustered")["cells"] if c["share"] == share)
+    assert cell["different"] == []
+    assert set(cell["slacktide"]["views"]) == set(cell["batch"]["views"]) == set(tpch.QUERIES)
+    return cell["slacktide"], cell["batch"]
+
+
+def _summed(side: dict[str, Any], figure: str) -> float:
+    return sum(float(view.get(figure, 0)) for view in side["views"].values())
+
+
+def test_a_clustered_hundredth_costs_what_the_bench_is_held_to() -> None:
+    """At scale 1; a view that an arrival does not concern reads nothing and says so."""
+    assert found("bench_tpch_clustered")["setting"]["scale"] == 1
+    mine, batch = _clustered(0.01)
+    few = [
+        name
+        for name, view in mine["views"].items()
+        if view.get("rows_read", 0) <= 0.1 * batch["views"][name]["rows_read"]
+    ]
+    assert len(few) >= 12
+    assert _summed(mine, "cpu_seconds") <= 0.4 * _summed(batch, "cpu_seconds")
+    assert mine["java_cpu_seconds"] <= 0.6 * batch["java_cpu_seconds"]
+    for name, view in mine["views"].items():
+        assert view.get("writes", 0) <= len(view.get("steps", ())) + 2, name
+        assert view["method"] == "unchanged" or min(view["jobs"], view["stages"]) > 0, name
+
+
+def test_a_clustered_thousandth_is_taken_in_by_changes() -> None:
+    mine, batch = _clustered(0.001)
+    incremental = [
+        name
+        for name, view in mine["views"].items()
+        if view["method"] == "incremental"
+        and 0 < view["rows_read"] < 0.5 * batch["views"][name]["rows_read"]
+    ]
+    assert len(incremental) >= 18

@@ -19,7 +19,10 @@ HEADS = (
     "stages",
     "writes",
 )
-_LESS = ((0.1, "a tenth"), (0.5, "half"))
+_HALF = 0.5
+_LESS = ((0.1, "a tenth"), (_HALF, "half"))
+# Increments that read half of what batch reads, or more, are not called so.
+_WIDE = {"incremental": "touched keys"}
 
 Cell = Mapping[str, Any]
 
@@ -51,8 +54,10 @@ def grouped(cells: Sequence[Cell]) -> dict[tuple[str, float], list[Cell]]:
 def rows(cells: Sequence[Cell]) -> Iterator[tuple[object, ...]]:
     """The row of each view: the sums over all arrivals, against those of batch."""
     for name in cells[0]["batch"]["views"]:
-        mine, batch = _total(cells, "slacktide", name), _total(cells, "batch", name)
+        mine, batch = total(cells, "slacktide", name), total(cells, "batch", name)
         methods = {cell["slacktide"]["views"][name]["method"] for cell in cells}
+        if mine["rows_read"] >= _HALF * batch["rows_read"]:
+            methods = {_WIDE.get(method, method) for method in methods}
         yield (
             name,
             ", ".join(sorted(methods)) + (" DIFFERENT" if _differs(cells, name) else ""),
@@ -69,7 +74,7 @@ def rows(cells: Sequence[Cell]) -> Iterator[tuple[object, ...]]:
 def sums(cells: Sequence[Cell]) -> Iterator[str]:
     """What all views come to, in lines."""
     names = [*cells[0]["batch"]["views"]]
-    both = [(_total(cells, "slacktide", n), _total(cells, "batch", n)) for n in names]
+    both = [(total(cells, "slacktide", n), total(cells, "batch", n)) for n in names]
     untouched = sum(not m["rows_read"] for m, _ in both)
     for share, told in _LESS:
         few = sum(m["rows_read"] <= share * b["rows_read"] for m, b in both)
@@ -101,7 +106,8 @@ def ratio(mine: Mapping[str, float], batch: Mapping[str, float], key: str) -> st
     return f"{mine[key] / batch[key]:.3f}" if batch[key] else "-"
 
 
-def _total(cells: Sequence[Cell], side: str, name: str) -> dict[str, float]:
+def total(cells: Sequence[Cell], side: str, name: str) -> dict[str, float]:
+    """What a view cost one side, all arrivals together."""
     costs = [cell[side]["views"][name] for cell in cells]
     return {key: sum(cost.get(key, 0) for cost in costs) for key in _COUNTED}
 
