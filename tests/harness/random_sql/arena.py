@@ -26,6 +26,7 @@ from tests.harness.random_sql.changes import (
     no_rows,
     write,
 )
+from tests.harness.random_sql.removals import Removal
 from tests.harness.random_sql.schema import TABLES
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class Arena:
     Attributes:
         rows: those of each source.
         history: what each run took in.
+        removals: what was removed by hand before a run, by the place of that run in the history.
+        tied: views of which several answers are right.
         views: texts by name.
         refused: why Spark did not accept views.
         crashed: what went wrong while views were added.
@@ -96,6 +99,8 @@ class Arena:
                 table.name, kind="change-feed", path=str(landing), schema=table.ddl, **key
             )
         self.history: list[Batch] = []
+        self.removals: dict[int, Removal] = {}
+        self.tied: set[str] = set()
         self.views: dict[str, str] = {}
         self.refused: dict[str, str] = {}
         self.crashed: dict[str, str] = {}
@@ -126,6 +131,11 @@ class Arena:
         for source, changes in batch:
             self._files += 1
             write(self._root / source / f"{self._files:05}.parquet", source, changes)
+
+    def remove(self, removal: Removal) -> None:
+        """Remove something that the views remember before the next run."""
+        self.removals[len(self.history)] = removal
+        removal.apply(self.ws)
 
     def step(self, *batches: Batch, compare: bool = True) -> dict[str, Seen]:
         """Let batches land, take them in by one run, and compare every answer with batch.

@@ -6,19 +6,19 @@ answer with batch over the rows, so that a move is right whenever all of its run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
+from typing import Any
 
-from slacktide.store import update as u
-from slacktide.store.naming import segments
-from slacktide.store.record import Chain
+from tests.harness.lab import canonical
 from tests.harness.random_sql.arena import Arena, Bag, Seen, rounded
 from tests.harness.random_sql.changes import BEFORE, Batch, Change, inverse
+from tests.harness.random_sql.removals import FORGOTTEN, LOST, Removal, some
+from tests.harness.random_sql.schema import TABLES
 from tests.harness.random_sql.streams import Stream
 
 Run = dict[str, Seen]
-REMEMBERED = ("states/", "sources/")
 
 
 def split(arena: Arena, stream: Stream) -> Iterator[Run]:
@@ -81,7 +81,7 @@ def _unmoved(arena: Arena, run: Run, before: Mapping[str, Bag]) -> Run:
     after = _answers(arena)
     return {
         name: seen
-        if seen.wrong or seen.failed or after[name] == before[name]
+        if seen.wrong or seen.failed or name in arena.tied or after[name] == before[name]
         else replace(seen, wrong="moved: the answer is not as it was")
         for name, seen in run.items()
     }
@@ -95,26 +95,50 @@ def source_by_source(arena: Arena, stream: Stream) -> Iterator[Run]:
         yield arena.step(part)
 
 
+def swapped(arena: Arena, stream: Stream) -> Iterator[Run]:
+    """Two batches come, go, and come in the other order, as far as they commute: the answers are the same."""
+    (_, first), (_, second) = stream.batch(), stream.batch()
+    yield arena.step(first)
+    yield arena.step(second)
+    before = _answers(arena)
+    yield arena.step(inverse(second), inverse(first))
+    ahead, behind = commuting(first, second)
+    yield arena.step(ahead)
+    yield _unmoved(arena, arena.step(first, behind), before)
+
+
+def commuting(first: Batch, second: Batch) -> tuple[Batch, Batch]:
+    """What of a second batch may come before the first, and what may not: sources are apart from each other."""
+    ahead: list[tuple[str, Sequence[Change]]] = []
+    behind: list[tuple[str, Sequence[Change]]] = []
+    for source, changes in second:
+        others = _touched(source, first)
+        mine = _touched(source, second)
+        (behind if mine & others else ahead).append((source, changes))
+    return ahead, behind
+
+
+def _touched(source: str, batch: Batch) -> set[Any]:
+    """The rows of a source that a batch changes, by key where they have one."""
+    places = [TABLES[source].place(name) for name in TABLES[source].key]
+    rows = (row for name, changes in batch if name == source for _, row in changes)
+    return {canonical(tuple(row[place] for place in places) if places else row) for row in rows}
+
+
 def forgotten(arena: Arena, stream: Stream) -> Iterator[Run]:
-    """The log loses what the views remember."""
-    arena.ws._store.commit([u.DropChain(chain.id) for chain in _remembered(arena)])
-    yield arena.step(stream.batch()[1])
-    yield arena.step(stream.batch()[1])
+    """The log loses some of what the views remember, and then all of it."""
+    yield from _without(arena, stream, FORGOTTEN)
 
 
 def lost(arena: Arena, stream: Stream) -> Iterator[Run]:
-    """The files of what the views remember are gone."""
-    for chain in _remembered(arena):
-        for segment in segments(chain):
-            for file in segment.files:
-                (Path(arena.ws.root) / file.path).unlink()
-    yield arena.step(stream.batch()[1])
-    yield arena.step(stream.batch()[1])
+    """The files of some of what the views remember are gone, and then those of all of it."""
+    yield from _without(arena, stream, LOST)
 
 
-def _remembered(arena: Arena) -> list[Chain]:
-    chains = arena.ws._store.world().chains
-    return [chain for name, chain in chains.items() if name.startswith(REMEMBERED)]
+def _without(arena: Arena, stream: Stream, how: str) -> Iterator[Run]:
+    for removal in (partial(some, arena.ws, how, stream.whims), partial(Removal, how)):
+        arena.remove(removal())
+        yield arena.step(stream.batch()[1])
 
 
 MOVES: Mapping[str, Callable[[Arena, Stream], Iterator[Run]]] = {
@@ -124,6 +148,7 @@ MOVES: Mapping[str, Callable[[Arena, Stream], Iterator[Run]]] = {
     "there and back": there_and_back,
     "net zero": net_zero,
     "source by source": source_by_source,
+    "swapped": swapped,
     "forgotten": forgotten,
     "lost": lost,
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.harness.eager import are_eager
 from tests.harness.random_sql import random_view, random_view_over
 from tests.harness.random_sql.arena import COPIES, Arena, Seen
 from tests.harness.random_sql.moves import MOVES
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OVER = 5
+START = -1
+"""The place of the first run before the batches."""
+LATE = 0.25
+"""The share of the views that are added later, where some are."""
 METHODS = {"incremental": "i", "full": "F", "unchanged": "u", "failed": "x", "states-only": "s"}
 
 
@@ -33,7 +39,7 @@ def is_read(seed: int, tree: Node) -> bool:
 
 @dataclass
 class ViewStory:
-    """What happened to one view, one letter for each run.
+    """What happened to one view, one letter for each run since it was added.
 
     Attributes:
         name: ``v`` and its seed, or ``o`` and the seed of the view that it reads.
@@ -100,6 +106,7 @@ class Player:
         self.failures: list[Case] = []
         self._trees: dict[str, Node] = {name: Leaf(text, QUERY) for name, text in COPIES.items()}
         self._stories: dict[str, ViewStory] = {name: ViewStory(name) for name in COPIES}
+        self._added: dict[str, int] = dict.fromkeys(COPIES, 0)
         self.add(seeds)
 
     def load(self, *, compare: bool = True) -> None:
@@ -111,6 +118,12 @@ class Player:
         for _ in range(count):
             name, batch = self.stream.batch()
             self._tell(name, self.arena.step(batch))
+
+    def batches_and_views(self, count: int, seeds: Mapping[int, Sequence[int]]) -> None:
+        """Batches, with more views before some of them, by its place."""
+        for place in range(count):
+            self.add(seeds.get(place, ()))
+            self.batches(1)
 
     def days(self, count: int, refreshes: int) -> None:
         """Days of some refreshes, of which the last answers."""
@@ -146,11 +159,14 @@ class Player:
             return
         if name in self.arena.crashed:
             wrong = self.arena.crashed[name]
-            self.failures.append(Case(tree, [], wrong, f"view {name}"))
+            self.failures.append(Case(tree, [], wrong, f"view {name}", eager=are_eager()))
             self.round.views.append(ViewStory(name, wrong=wrong))
             return
         over = ["view over a view"] if text is not tree else []
+        if TIES in constructs(tree):
+            self.arena.tied.add(name)
         self._trees[name] = tree
+        self._added[name] = len(self.arena.history)
         self._stories[name] = ViewStory(name, constructs=sorted([*constructs(tree), *over]))
         self.round.views.append(self._stories[name])
 
@@ -159,24 +175,48 @@ class Player:
         for name, seen in run.items():
             story = self._stories[name]
             if seen.wrong and not story.wrong:
-                origin = f"view {name}, stream {self.round.number}, {case}"
-                history = list(self.arena.history)
-                self.failures.append(Case(self._trees[name], history, seen.wrong, origin))
+                self.failures.append(self._case(name, seen.wrong, case))
                 if name in COPIES:
                     self.round.views.append(story)
             story.add(seen)
         if is_answered and not any(self._stories[name].wrong for name in COPIES):
             self.arena.check_sources()
 
+    def _case(self, name: str, wrong: str, case: str) -> Case:
+        """What is needed to play again what has happened to a view."""
+        return Case(
+            self._trees[name],
+            list(self.arena.history),
+            wrong,
+            f"view {name}, stream {self.round.number}, {case}",
+            are_eager(),
+            self._added[name],
+            dict(self.arena.removals),
+        )
+
+
+def entries(number: int, seeds: Sequence[int], batches: int) -> dict[int, list[int]]:
+    """The views of a round with moves by the batch before which they come, which for most is the first run."""
+    dice = random.Random(f"entries {number}")  # noqa: S311 - tests, not secrets
+    found: dict[int, list[int]] = {}
+    for seed in seeds:
+        place = dice.randrange(batches) if batches and dice.random() < LATE else START
+        found.setdefault(place, []).append(seed)
+    return found
+
 
 def play(
     spark: SparkSession, number: int, seeds: Sequence[int], *, batches: int, moves: bool
 ) -> tuple[Round, list[Case]]:
-    """Play a whole round in a folder of its own; give what happened and what was wrong."""
+    """Play a whole round in a folder of its own; give what happened and what was wrong.
+
+    In a round with moves some views are added after other batches.
+    """
+    seeds_at = entries(number, seeds, batches) if moves else {START: seeds}
     with tempfile.TemporaryDirectory(prefix="random-views-") as folder:
-        player = Player(spark, Path(folder), number, seeds)
+        player = Player(spark, Path(folder), number, seeds_at.get(START, ()))
         player.load()
-        player.batches(batches)
+        player.batches_and_views(batches, seeds_at)
         if moves:
             player.moves()
         return player.round, player.failures

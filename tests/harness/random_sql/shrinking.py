@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.harness.eager import eagerly
 from tests.harness.lab import canonical
-from tests.harness.random_sql.arena import Arena
+from tests.harness.random_sql.arena import COPIES, Arena
 from tests.harness.random_sql.changes import (
     AFTER,
     BEFORE,
@@ -21,6 +22,7 @@ from tests.harness.random_sql.changes import (
     to_json,
 )
 from tests.harness.random_sql.nodes import QUERY, Leaf, Node, smaller, sql
+from tests.harness.random_sql.removals import Removal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,12 +39,18 @@ class Case:
         batches: the initial load first.
         wrong: what was seen; empty where all is well.
         origin: from where it comes, in words.
+        eager: whether views remember all joins that they may.
+        added: how many batches there were before the view.
+        removals: what is removed by hand before a batch, by its place.
     """
 
     view: Node
     batches: Sequence[Batch]
     wrong: str = ""
     origin: str = ""
+    eager: bool = False
+    added: int = 0
+    removals: Mapping[int, Removal] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -55,26 +63,47 @@ class Case:
             "sql": sql(self.view),
             "wrong": self.wrong,
             "origin": self.origin,
+            **self._circumstances(),
             "batches": to_json(self.batches),
         }
+
+    def _circumstances(self) -> dict[str, Any]:
+        """What is said only where it is not as usual."""
+        removals = {str(place): one.to_dict() for place, one in sorted(self.removals.items())}
+        told = {"eager": self.eager, "added": self.added, "removals": removals}
+        return {key: value for key, value in told.items() if value}
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Case:
         """Read a fixture."""
         view = Leaf(document["sql"], QUERY)
-        batches = from_json(document["batches"])
-        return cls(view, batches, document["wrong"], document["origin"])
+        removals = document.get("removals", {})
+        return cls(
+            view,
+            from_json(document["batches"]),
+            document["wrong"],
+            document["origin"],
+            document.get("eager", False),
+            document.get("added", 0),
+            {int(place): Removal.from_dict(one) for place, one in removals.items()},
+        )
 
 
 def replay(spark: SparkSession, root: Path, case: Case) -> Case:
     """Run a case in a workspace of its own, up to the first batch after which something is wrong."""
-    arena = Arena(spark, root, {"v": sql(case.view)})
-    if "v" not in arena.views:
-        return replace(case, batches=[], wrong=arena.crashed.get("v", ""))
-    for number, batch in enumerate(case.batches, 1):
-        seen = arena.step(batch)["v"]
-        if seen.wrong:
-            return replace(case, batches=case.batches[:number], wrong=seen.wrong)
+    with eagerly(really=case.eager):
+        arena = Arena(spark, root, COPIES if case.added else {})
+        for batch in case.batches[: case.added]:
+            arena.step(batch)
+        arena.add({"v": sql(case.view)})
+        if "v" not in arena.views:
+            return replace(case, batches=[], wrong=arena.crashed.get("v", ""))
+        for number, batch in enumerate(case.batches[case.added :], case.added):
+            if number in case.removals:
+                arena.remove(case.removals[number])
+            seen = arena.step(batch)["v"]
+            if seen.wrong:
+                return replace(case, batches=case.batches[: number + 1], wrong=seen.wrong)
     return replace(case, wrong="")
 
 
@@ -101,7 +130,7 @@ class Shrinker:
         before = None
         while found is not before:
             before = found
-            for candidates in (_fewer_batches, _less_sql, _fewer_rows):
+            for candidates in (_more_usual, _fewer_batches, _less_sql, _fewer_rows):
                 found = self._greedily(found, candidates)
         return found
 
@@ -115,12 +144,25 @@ class Shrinker:
 
     def _recurs(self, case: Case) -> Case | None:
         text = sql(case.view)
-        image = f"{text} {to_json(case.batches)}"
+        image = str(replace(case, wrong="", origin="").to_dict())
         if image in self.tried or len(self.tried) >= self.most or not self.resolves(text):
             return None
         self.tried.add(image)
         found = self.runs(case)
         return found if found.wrong and found.kind == case.kind else None
+
+
+def _more_usual(case: Case) -> Iterator[Case]:
+    """Take away what is not as usual; what is removed has names that another text does not: then all is."""
+    if case.eager:
+        yield replace(case, eager=False)
+    if case.added:
+        yield replace(case, added=0)
+    for place, removal in case.removals.items():
+        others = {other: one for other, one in case.removals.items() if other != place}
+        yield replace(case, removals=others)
+        if removal.chains:
+            yield replace(case, removals={**others, place: replace(removal, chains=())})
 
 
 def _less_sql(case: Case) -> Iterator[Case]:
@@ -133,7 +175,12 @@ def _fewer_batches(case: Case) -> Iterator[Case]:
     batches = case.batches
     for place in range(len(batches) - 1):
         joined = [*batches[place], *batches[place + 1]]
-        yield replace(case, batches=[*batches[:place], joined, *batches[place + 2 :]])
+        yield replace(
+            case,
+            batches=[*batches[:place], joined, *batches[place + 2 :]],
+            added=case.added - (place < case.added),
+            removals={n - (n > place): removal for n, removal in case.removals.items()},
+        )
     if any(kind in PLAIN for batch in batches for _, changes in batch for kind, _ in changes):
         yield replace(case, batches=[_plain(batch) for batch in batches])
     for source in sorted({source for batch in batches for source, _ in batch}):

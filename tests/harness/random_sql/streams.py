@@ -29,14 +29,19 @@ ENOUGH = 5
 
 
 class Stream:
-    """Batches one after another; `rows` is what they sum to.
+    """Batches one after another.
 
     Args:
         seed: the same seed gives the same batches.
+
+    Attributes:
+        rows: what the batches sum to.
+        whims: dice for all that is not a row, so that the rows are the same without it.
     """
 
     def __init__(self, seed: int) -> None:
         self._dice = random.Random(seed)  # noqa: S311 - rows, not secrets
+        self.whims = random.Random(f"whims {seed}")  # noqa: S311 - nor are these
         self.rows: Rows = no_rows()
         self._next = {name: len(KEYS) if name == "dim" else 0 for name in TABLES}
         self._number = 0

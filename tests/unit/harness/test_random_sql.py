@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,11 @@ from tests.harness.lab import canonical
 from tests.harness.random_sql import constructs, random_view, random_view_over, sql
 from tests.harness.random_sql.changes import applied, from_json, inverse, no_rows, to_json
 from tests.harness.random_sql.expressions import Column, Pen, selective
+from tests.harness.random_sql.moves import commuting
 from tests.harness.random_sql.nodes import smaller, walk
 from tests.harness.random_sql.outputs import TIES
-from tests.harness.random_sql.rounds import is_read
+from tests.harness.random_sql.removals import FORGOTTEN, LOST, Removal
+from tests.harness.random_sql.rounds import START, entries, is_read
 from tests.harness.random_sql.schema import KNOWN, TABLES
 from tests.harness.random_sql.shrinking import Case, Shrinker
 from tests.harness.random_sql.streams import CASES, QUIET, Stream, stream
@@ -97,6 +100,34 @@ def test_a_stream_is_legal_and_its_batches_have_inverses(seed: int) -> None:
         rows = after
 
 
+def test_what_of_a_batch_commutes_may_come_before_another() -> None:
+    moved = 0
+    for seed in range(30):
+        base = Stream(seed)
+        rows = applied(no_rows(), base.initial())
+        (_, first), (_, second) = base.batch(), base.batch()
+        ahead, behind = commuting(first, second)
+        moved += any(changes for _, changes in ahead)
+        swapped = applied(applied(applied(rows, ahead), first), behind)
+        for name, table in TABLES.items():
+            assert Counter(map(canonical, swapped[name])) == Counter(
+                map(canonical, base.rows[name])
+            )
+            midway = [row[0] for row in applied(rows, ahead)[name]]
+            assert not table.key or len(set(midway)) == len(midway)
+    assert moved >= 15
+
+
+def test_most_views_of_a_round_with_moves_are_there_from_its_first_run() -> None:
+    seeds = range(100)
+    found = entries(9, seeds, 10)
+    assert sorted(seed for there in found.values() for seed in there) == [*seeds]
+    assert found == entries(9, seeds, 10) != entries(19, seeds, 10)
+    assert {*found} <= {START, *range(10)}
+    assert 10 <= len(seeds) - len(found[START]) <= 40
+    assert entries(9, seeds, 0) == {START: [*seeds]}
+
+
 def test_most_batches_change_every_source() -> None:
     changed = [
         {source for source, changes in batch if changes} == set(TABLES)
@@ -148,6 +179,53 @@ def test_a_case_shrinks_to_what_matters() -> None:
     assert small.origin == "a test"
     assert len(sql(small.view)) < 200
     assert sum(len(changes) for batch in small.batches for _, changes in batch) <= 2
+
+
+STATES = Removal(FORGOTTEN, ["states/a", "states/b"])
+
+
+def odd_case() -> Case:
+    """A view that comes late, all joins remembered, with a state that goes before its second run."""
+    base = Stream(1)
+    batches = [base.initial(), *(base.batch()[1] for _ in range(3))]
+    removals = {2: Removal(LOST), 3: STATES}
+    return Case(random_view(1), batches, "different: x", "a test", True, 2, removals)
+
+
+def test_a_case_keeps_how_it_was_played() -> None:
+    case = odd_case()
+    told = json.loads(json.dumps(case.to_dict()))
+    back = Case.from_dict(told)
+    assert (back.eager, back.added, back.removals) == (True, 2, case.removals)
+    assert back.to_dict() == case.to_dict()
+    plain = replace(case, eager=False, added=0, removals={}).to_dict()
+    assert [*plain] == ["sql", "wrong", "origin", "batches"]
+
+
+@pytest.mark.parametrize(
+    ("needs", "kept"),
+    [
+        (lambda _: True, (False, 0, {})),
+        (lambda case: case.eager, (True, 0, {})),
+        (lambda case: case.added, (False, 1, {})),
+        (lambda case: case.removals, (False, 0, {0: Removal(FORGOTTEN)})),
+        (
+            lambda case: any(one.how == LOST for one in case.removals.values()),
+            (False, 0, {0: Removal(LOST)}),
+        ),
+        (
+            lambda case: any(one.chains for one in case.removals.values()),
+            (False, 0, {0: STATES}),
+        ),
+    ],
+)
+def test_a_case_keeps_of_that_only_what_it_needs(needs: Any, kept: Any) -> None:
+    def runs(case: Case) -> Case:
+        return replace(case, wrong="different: y" if needs(case) else "")
+
+    small = Shrinker(runs, lambda _: True, most=2000).shrink(odd_case())
+    assert (small.eager, small.added, small.removals) == kept
+    assert len(small.batches) == 1 + small.added
 
 
 def test_a_failure_that_does_not_recur_is_kept_as_it_was() -> None:
