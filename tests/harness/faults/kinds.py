@@ -218,4 +218,5 @@ KINDS: Final[dict[str, Kind]] = {
         settings={"policy": "incremental"},
         methods={"v": "incremental", "bad": "failed"},
     ),
+    "right join": _maintained("right join"),
 }
