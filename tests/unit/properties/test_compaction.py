@@ -17,8 +17,9 @@ from slacktide.program.reference.programs import run_program
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case
-from tests.unit.properties.test_mutations import CASES
+from tests.harness.rule_cases import JOINS, RELATIONS
 
+TEXTS = RELATIONS | JOINS
 BATCHES = 8
 Broken = Callable[[o.Program], o.Program]
 
@@ -73,11 +74,11 @@ def case_of(text: str) -> Case:
     return Case(from_text(text), shapes_of(from_text(text)))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", TEXTS)
 def test_states_and_answers_are_those_that_grew(name: str) -> None:
     for seed in range(5):
-        cases = [Maintained(case_of(CASES[name]), keep=keep) for keep in (None, 0, 1)]
-        play(CASES[name], seed, *cases)
+        cases = [Maintained(case_of(TEXTS[name]), keep=keep) for keep in (None, 0, 1)]
+        play(TEXTS[name], seed, *cases)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +92,8 @@ def test_states_and_answers_are_those_that_grew(name: str) -> None:
 )
 def test_a_compaction_that_is_not_right_is_caught(name: str, broken: Broken) -> None:
     kind = type("Broken", (Badly,), {"break_it": staticmethod(broken)})
-    case = case_of(CASES[name])
-    assert any(_differs(CASES[name], s, Maintained(case), kind(case, keep=0)) for s in range(20))
+    case = case_of(TEXTS[name])
+    assert any(_differs(TEXTS[name], s, Maintained(case), kind(case, keep=0)) for s in range(20))
 
 
 def _differs(text: str, seed: int, *others: Maintained) -> bool:
