@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import count, islice
 
 from slacktide import store as s
@@ -14,14 +15,15 @@ NEW_BASE_EVERY = 50
 
 
 def build(objects: s.Objects, *, entries: int, files: int) -> s.Store:
-    """Write a log up to an entry, whose arrivals pin about that many files."""
+    """Write a log up to an entry, whose arrivals pin at least that many files."""
     store = s.Store.create("unused", settings={}, clock=TickingClock(), objects=objects)
     columns = ({"name": "id", "type": "BIGINT", "nullable": True},)
     store.commit([s.AddSource("orders", "change-feed", {"path": "/lake/orders"}, columns)])
     definition = {"sources": ["orders"]}
     store.commit([s.AddView(view, "SELECT 1", {}, {}, definition) for view in VIEWS])
     numbers = count(1)
-    each = files * RUN_EVERY // (entries * (RUN_EVERY - 1))
+    pinning = sum(1 for number in range(store.world().number, entries) if number % RUN_EVERY)
+    each = math.ceil(files / pinning)
     while store.world().number < entries:
         if store.world().number % RUN_EVERY:
             arrivals = [_arrival(number) for number in islice(numbers, each)]

@@ -211,3 +211,12 @@ def test_a_clustered_thousandth_is_taken_in_by_changes() -> None:
         and 0 < view["rows_read"] < 0.5 * batch["views"][name]["rows_read"]
     ]
     assert len(incremental) >= 18
+
+
+def test_a_long_log_opens_in_less_than_a_second() -> None:
+    runs = found("log_scale")["runs"]
+    assert len(runs) >= 5
+    for run in runs:
+        assert run["entries"] >= 10_000
+        assert run["files"] >= 1_000_000
+        assert run["open_seconds"] < 1
