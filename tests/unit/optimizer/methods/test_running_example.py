@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from slacktide.algebra import relation as r
 from slacktide.optimizer.choice.choosing import Choice
 from slacktide.optimizer.expand import METHODS
-from slacktide.optimizer.memo.trait import SetSnap
+from slacktide.optimizer.memo.trait import SetDelta, SetSnap
+from slacktide.program.reference.bags import Bag
+from tests.harness.maintained import VIEW, Maintained
 from tests.harness.memory import as_bag, same_bag
 from tests.harness.planner.groups import Filled
 from tests.harness.planner.summary import (
     BATCHES,
+    JOIN,
     ONE_MORE_RETURN,
     RETURNS,
     SALES,
@@ -18,6 +22,7 @@ from tests.harness.planner.summary import (
     TABLES,
     planned,
 )
+from tests.harness.plans import Case
 
 pytestmark = pytest.mark.unit
 IM1 = frozenset({"derive"})
@@ -59,6 +64,43 @@ def test_all_methods_are_at_most_as_dear_as_any(batches) -> None:
     assert every <= cost(planned(IM1, batches)[0])
     assert every <= cost(planned(IM2, batches)[0])
     assert every <= (11.8 if batches is BATCHES else 13.2)
+
+
+FIVE_ROWS = [
+    ((2, "c2", 150, None, None), -1),
+    ((2, "c2", 150, 2, 20), 1),
+    ((5, "c2", 300, None, None), 1),
+    ((6, "c1", 150, 6, 15), 1),
+    ((7, "c2", 220, None, None), 1),
+]
+"""Figure 1(c): the change of the left join."""
+
+
+def test_the_left_join_changes_by_five_rows() -> None:
+    """G-8, and every alternative of its group."""
+    assert same_bag(changed(JOIN), FIVE_ROWS)
+    _, expanded = planned(METHODS)
+    filled = Filled(expanded, TABLES, (SALES, RETURNS), BATCHES)
+    assert filled.differing() == []
+    delta = expanded.memo.links(expanded.memo.tvr(JOIN))[SetDelta((1, 1), (2, 2))]
+    assert same_bag(filled.rows[delta], FIVE_ROWS)
+
+
+def test_the_right_join_changes_by_the_same_rows() -> None:
+    """G-9: columns of the returns first."""
+    mirrored = r.Join(JOIN.right, JOIN.left, "right", JOIN.condition)
+    assert same_bag(changed(mirrored), [((*row[3:], *row[:3]), n) for row, n in FIVE_ROWS])
+
+
+def changed(relation: r.Rel) -> Bag:
+    """What the second batch changes a relation by, as the engine's rules derive it."""
+    maintained = Maintained(Case(relation, (SALES, RETURNS)))
+    maintained.arrive(BATCHES[0])
+    maintained.refresh()
+    maintained.arrive(BATCHES[1])
+    plan = maintained.plan()
+    assert plan.method == "incremental"
+    return maintained.run(plan).published[VIEW].changes
 
 
 def test_answers_of_the_two_instants() -> None:

@@ -278,6 +278,12 @@ def test_a_program_that_cannot_be_right_is_refused(operator: o.Operator) -> None
         given(operator, bags={"sales": []})
 
 
+@pytest.mark.parametrize("is_base", [True, False], ids=["a base", "a segment"])
+def test_partial_aggregates_are_no_answer(*, is_base: bool) -> None:
+    with pytest.raises(InvariantError):
+        run(o.Publish("v", STORED, is_base=is_base), states={"state": BEFORE})
+
+
 def test_a_batch_evaluates_consolidated_inputs() -> None:
     query = from_text("aggregate key=[] [low#5 := min(#2)]\n  scan in [a#1:STRING, b#2:INT]")
     bag: Bag = [(("a", 1), 1), (("a", 5), 2), (("a", 1), -1)]
