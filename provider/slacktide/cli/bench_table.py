@@ -82,8 +82,7 @@ def sums(cells: Sequence[Cell]) -> Iterator[str]:
             f"rows read at most {told} of batch: {few} of {len(names)} views,"
             f" {untouched} of them read none"
         )
-    mine = {key: sum(m[key] for m, _ in both) for key in _COUNTED}
-    batch = {key: sum(b[key] for _, b in both) for key in _COUNTED}
+    mine, batch = whole(cells, "slacktide"), whole(cells, "batch")
     for key, what in (
         ("rows_read", "rows read"),
         ("bytes_read", "bytes read"),
@@ -110,6 +109,19 @@ def total(cells: Sequence[Cell], side: str, name: str) -> dict[str, float]:
     """What a view cost one side, all arrivals together."""
     costs = [cell[side]["views"][name] for cell in cells]
     return {key: sum(cost.get(key, 0) for cost in costs) for key in _COUNTED}
+
+
+def whole(cells: Sequence[Cell], side: str) -> dict[str, float]:
+    """What one side cost, all arrivals together: its views, and what belongs to none of them."""
+    costs = [cost for cell in cells for cost in _costs(cell[side])]
+    return {key: sum(cost.get(key, 0) for cost in costs) for key in _COUNTED}
+
+
+def _costs(side: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield from side["views"].values()
+    yield from side.get("mirrors", {}).values()
+    yield from side.get("compactions", {}).values()
+    yield side.get("asked", {})
 
 
 def _differs(cells: Sequence[Cell], name: str) -> bool:

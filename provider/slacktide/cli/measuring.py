@@ -186,6 +186,10 @@ class _Bench:
             name: {"piece": mirror.piece, **mirror.actual}
             for name, mirror in report.mirrors.items()
         }
+        total["compactions"] = {
+            chain: dict(done.actual) for chain, done in report.compactions.items()
+        }
+        total["asked"] = dict(report.asked)
         return total
 
     def _foreign_keys(self, workspace: Workspace) -> Document:

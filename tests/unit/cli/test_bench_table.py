@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slacktide.cli.bench_table import rows
+from slacktide.cli.bench_table import rows, whole
 
 
 def _cost(**figures: Any) -> dict[str, Any]:
@@ -26,3 +26,14 @@ def test_increments_that_read_half_of_the_rows_are_not_called_incremental() -> N
         ("none", "unchanged"),
         ("all", "full"),
     ]
+
+
+def test_the_whole_holds_what_belongs_to_no_view() -> None:
+    side = {
+        "views": {"a": _cost(jobs=2), "b": _cost(jobs=3)},
+        "mirrors": {"t": _cost(jobs=5)},
+        "compactions": {"states/x": _cost(jobs=7)},
+        "asked": _cost(jobs=11),
+    }
+    cells = [{"slacktide": side}, {"slacktide": {"views": {"a": _cost(jobs=13)}}}]
+    assert whole(cells, "slacktide")["jobs"] == 2 + 3 + 5 + 7 + 11 + 13
