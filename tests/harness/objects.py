@@ -6,10 +6,12 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
 from slacktide import store as s
 from slacktide.errors import StorageError
+from slacktide.store.objects import ByteRange
 from slacktide.store.record import ColumnStatistics
 
 T = TypeVar("T")
@@ -68,6 +70,9 @@ class StampedObjects:
     def get_many(self, keys: Sequence[str]) -> Sequence[bytes | None]:
         return self.inner.get_many(keys)
 
+    def get_ranges(self, ranges: Sequence[ByteRange]) -> Sequence[bytes | None]:
+        return self.inner.get_ranges(ranges)
+
     def head(self, key: str) -> s.ObjectMeta | None:
         meta = self.inner.head(key)
         return None if meta is None else self._stamped(meta)
@@ -115,6 +120,12 @@ class FaultyObjects:
 
     def get_many(self, keys: Sequence[str]) -> Sequence[bytes | None]:
         return [self.get(key) for key in keys]
+
+    def get_ranges(self, ranges: Sequence[ByteRange]) -> Sequence[bytes | None]:
+        return [self._pass("get", one[0], partial(self._range, one)) for one in ranges]
+
+    def _range(self, one: ByteRange) -> bytes | None:
+        return self.inner.get_ranges([one])[0]
 
     def head(self, key: str) -> s.ObjectMeta | None:
         return self._pass("head", key, lambda: self.inner.head(key))

@@ -47,7 +47,7 @@ class Pieces:
             segments: the pieces.
 
         Raises:
-            DamagedFileError: a file has not the length with which it was written.
+            DamagedFileError: a file has not the length with which it was written, or its end is another one.
         """
         paths = self._paths(segments)
         if not paths:
@@ -117,7 +117,7 @@ class Pieces:
         label = chain if source == chain else f"rows of {source}"
         self._shelf.labels.update(dict.fromkeys(paths[:1], label))
         files = [file for segment in segments for file in segment.files]
-        return stored_frame(self._shelf.session, chain, schema, paths, files)
+        return stored_frame(self._shelf.session, self._store, chain, schema, paths, files)
 
     def _paths(self, segments: Sequence[Segment]) -> tuple[str, ...]:
         return tuple(

@@ -1,4 +1,4 @@
-"""Files of ours as Spark reads them: each page by its checksum, each file by its length.
+"""Files of ours as Spark reads them: each page by its checksum, each file by its length and its seal.
 
 Spark passes over a file without a byte, as if it had no rows.
 """
@@ -10,12 +10,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from slacktide.errors import DamagedFileError
+from slacktide.spark.seals import altered
 from slacktide.store.layout import from_attempt
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from slacktide.store.record import StoredFile
+    from slacktide.store.store import Store
 
 _OPTIONS = MappingProxyType(
     {
@@ -29,6 +31,7 @@ _OPTIONS = MappingProxyType(
 
 def stored_frame(
     session: SparkSession,
+    store: Store,
     chain: str,
     schema: str,
     paths: Sequence[str],
@@ -38,18 +41,22 @@ def stored_frame(
 
     Args:
         session: that reads them.
+        store: in which they are.
         chain: to which they belong.
         schema: of the rows, as DDL.
         paths: of the files, as Spark takes them.
         files: as the log knows them; there is one.
 
     Raises:
-        DamagedFileError: a file has not the length with which it was written.
+        DamagedFileError: a file has not the length with which it was written, or its end is another one.
     """
     frame = session.read.schema(schema).options(**_OPTIONS).parquet(*paths)
     location = frame._jdf.queryExecution().analyzed().relation().location()
     if int(location.sizeInBytes()) != sum(file.size for file in files):
-        raise _damaged(chain, files, dict(_lengths(location)))
+        raise _cut(chain, files, dict(_lengths(location)))
+    wrong = altered(store, files)
+    if wrong is not None:
+        raise _damaged(chain, f"{wrong.path} was altered since it was written")
     return frame
 
 
@@ -61,12 +68,15 @@ def _lengths(location: Any) -> Iterator[tuple[str, int]]:
         yield from_attempt(str(status.getPath().toString())), int(status.getLen())
 
 
-def _damaged(chain: str, files: Sequence[StoredFile], lengths: dict[str, int]) -> DamagedFileError:
+def _cut(chain: str, files: Sequence[StoredFile], lengths: dict[str, int]) -> DamagedFileError:
     wrong = next((f for f in files if lengths.get(from_attempt(f.path)) != f.size), files[0])
     found = lengths.get(from_attempt(wrong.path), 0)
+    return _damaged(chain, f"{wrong.path} has {found} bytes where {wrong.size} were written")
+
+
+def _damaged(chain: str, fact: str) -> DamagedFileError:
     return DamagedFileError(
-        f"a file of the workspace cannot be read: {wrong.path} has {found} bytes where "
-        f"{wrong.size} were written",
+        f"a file of the workspace cannot be read: {fact}",
         chain=chain,
         hint="restore the file, or drop the view and add it again: its readers begin anew",
     )

@@ -13,6 +13,7 @@ from slacktide.spark.cost import Cost
 from slacktide.spark.metrics import Meter, described
 from slacktide.spark.parquet import COMPRESSION, SPARK_OPTIONS
 from slacktide.spark.ranges import has_ranges
+from slacktide.spark.seals import sealed, sealed_files
 from slacktide.spark.shelf import Shelf
 from slacktide.spark.small import as_parquet, can_leave, taken
 from slacktide.store.record import StoredFile
@@ -91,7 +92,7 @@ class Writer:
         data = as_parquet(rows)
         path = f"{relative}/part-00000.{COMPRESSION}.parquet"
         self._store.write_bytes(path, data)
-        return (StoredFile(path, len(data)),)
+        return (sealed(StoredFile(path, len(data)), data),)
 
     def _write_by_spark(self, sql: str, relative: str, *, is_light: bool) -> None:
         rows = self._shelf.query(sql, is_light=is_light).write.options(**SPARK_OPTIONS)
@@ -115,7 +116,7 @@ class Writer:
         found = self._store.list_files(relative, hidden=True)
         files = tuple(file for file in found if file.path.endswith(".parquet") and not is_empty)
         self._store.delete(file.path for file in found if file not in files)
-        return files
+        return sealed_files(self._store, files)
 
 
 def _laid_out(operator: Operator, sql: str, order: tuple[int, ...]) -> str:

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from obstore import UpdateVersion
 
 Tag = Mapping[str, str]
+ByteRange = tuple[str, int, int]  # the key of an object, the first byte, and that behind the last
 _REMOTE_READERS: Final = 16
+_K = TypeVar("_K")
 _T = TypeVar("_T")
 MAKE_ROOM: Final = (
     "make room there, then repeat the call: nothing is committed and the last answers stay; "
@@ -73,6 +75,7 @@ class Objects(Protocol):
     def put(self, key: str, data: bytes) -> None: ...
     def get(self, key: str) -> bytes | None: ...
     def get_many(self, keys: Sequence[str]) -> Sequence[bytes | None]: ...
+    def get_ranges(self, ranges: Sequence[ByteRange]) -> Sequence[bytes | None]: ...
     def head(self, key: str) -> ObjectMeta | None: ...
     def delete(self, keys: Sequence[str]) -> None: ...
     def list(self, prefix: str) -> Iterator[ObjectMeta]: ...
@@ -116,6 +119,16 @@ class ObjectStore:
     def get_many(self, keys: Sequence[str]) -> Sequence[bytes | None]:
         """Read several objects; at once where each of them costs a round trip."""
         return self._each(self.get, keys)
+
+    def get_ranges(self, ranges: Sequence[ByteRange]) -> Sequence[bytes | None]:
+        """Read parts of several objects; None for an object that is not there."""
+        return self._each(self._get_range, ranges)
+
+    def _get_range(self, wanted: ByteRange) -> bytes | None:
+        key, first, end = wanted
+        read = partial(obstore.get_range, self._client, self._key(key), start=first, end=end)
+        data = self._call(read, key)
+        return None if data is None else bytes(data)
 
     def get_tagged(self, key: str) -> tuple[bytes, Tag] | None:
         """Read an object and what tells whether it was written since, or None where there is none."""
@@ -185,7 +198,7 @@ class ObjectStore:
     def _delete(self, key: str) -> None:
         self._call(partial(obstore.delete, self._client, self._key(key)), key)
 
-    def _each(self, call: Callable[[str], _T], keys: Sequence[str]) -> Sequence[_T]:
+    def _each(self, call: Callable[[_K], _T], keys: Sequence[_K]) -> Sequence[_T]:
         if self._readers == 1 or len(keys) < 2:
             return [call(key) for key in keys]
         with ThreadPoolExecutor(min(self._readers, len(keys))) as pool:

@@ -120,12 +120,30 @@ class FunctionRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Seal:
+    """What the end of a file was when it was written.
+
+    Attributes:
+        bytes: how many there are up to the end of the file.
+        digest: of them.
+    """
+
+    bytes: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file that we wrote; the path is relative to the root of the workspace."""
+    """A file that we wrote; the path is relative to the root of the workspace.
+
+    Attributes:
+        seal: by which its end is known again; None where nobody has looked at it, as in a listing.
+    """
 
     path: str
     size: int
     rows: int | None = None
+    seal: Seal | None = None
 
 
 @dataclass(frozen=True, slots=True)

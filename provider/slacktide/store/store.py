@@ -330,6 +330,11 @@ class Store:
         """Read an object, or None where there is none."""
         return self._objects.get(relative)
 
+    def read_ends(self, ends: Sequence[tuple[StoredFile, int]]) -> Sequence[bytes | None]:
+        """Read some bytes up to the end of each of several files; None for one that is not there."""
+        wanted = [(file.path, max(file.size - size, 0), file.size) for file, size in ends]
+        return self._objects.get_ranges(wanted)
+
 
 def _body(data: bytes, name: str, where: str) -> dict[str, Json]:
     body = load_document(data, where).get(name)

@@ -130,6 +130,37 @@ def test_a_damaged_answer_of_a_former_text_fails_its_view_alone(lab: Lab) -> Non
     assert "/views/sums/" in error["message"]
 
 
+def test_a_bit_is_noticed_wherever_it_is_turned(lab: Lab) -> None:
+    """Statistics that are altered make scans pass over rows, and nobody would know."""
+    lab.source("t", "k STRING, v INT", *ROWS)
+    lab.view("sums", SUMS)
+    lab.step()
+    (path,) = files(lab, "views/sums")
+    data = path.read_bytes()
+    for place in {*range(0, len(data), len(data) // 40), len(data) - 6, len(data) - 1}:
+        turned = bytearray(data)
+        turned[place] ^= 1 << place % 8
+        path.write_bytes(turned)
+        with pytest.raises(e.DamagedFileError, match="was altered since it was written"):
+            lab.bag("sums")
+    path.write_bytes(data)
+    lab.check()
+
+
+def test_whoever_writes_a_file_seals_it(lab: Lab) -> None:
+    """Spark writes what is built, Arrow what is added to it; mirrors and changes are sealed like states."""
+    lab.source("t", "k STRING, v INT", *ROWS)
+    lab.view("sums", SUMS)
+    lab.view("twins", "SELECT l.k, count(*) AS n FROM t l JOIN t r ON l.v = r.v GROUP BY l.k")
+    lab.step()
+    lab.land("t", insert=[("k1", -7)])
+    lab.step()
+    chains = lab.ws._store.world().chains
+    assert {name.split("/")[0] for name in chains} == {"states", "sources", "views", "changes"}
+    written = [f for chain in chains.values() for s in segments(chain) for f in s.files]
+    assert all(file.seal is not None for file in written)
+
+
 def test_a_file_without_a_byte_is_no_answer_without_rows(lab: Lab) -> None:
     """Spark passes over such a file: readers would get fewer rows and not know it."""
     lab.source("t", "k STRING, v INT", *ROWS)

@@ -32,7 +32,12 @@ ARRIVALS = [
     s.Arrival((), None, 0, "2026-01-04T00:00:00.000000Z"),
 ]
 SEGMENT = s.Segment(
-    3, (s.StoredFile("states/x/3/a", 5, 2), s.StoredFile("b", 6)), 2, 11, {"o": 1}, read=40
+    3,
+    (s.StoredFile("states/x/3/a", 5, 2, s.Seal(4, "d7")), s.StoredFile("b", 6)),
+    2,
+    11,
+    {"o": 1},
+    read=40,
 )
 NAMED = s.Segment("register", (), 0, 0, {})
 CHAIN = s.Chain("states/x", (COLUMN,), NAMED, (SEGMENT,), 9)

@@ -148,3 +148,11 @@ def test_a_full_disk_is_told_from_other_failures(sign: str) -> None:
     assert type(told) is StorageError
     assert told.message == "no space is left at /w/log/1"
     assert "make room" in told.hint
+
+
+def test_reads_parts_of_many_in_their_order(objects: Objects) -> None:
+    for i in range(40):
+        objects.put(f"k{i}", f"{i:08}".encode())
+    found = objects.get_ranges([(f"k{i}", 4, 8) for i in range(41)])
+    assert list(found) == [*(f"{i:04}".encode() for i in range(40)), None]
+    assert list(objects.get_ranges([("k7", 0, 2), ("k7", 7, 8)])) == [b"00", b"7"]
