@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.engine.foreign_key_check import Check
-from slacktide.engine.pinning import landed_files
+from slacktide.engine.pinning import Window, pinned_files, snapshot_windows
 from slacktide.engine.plan import Plan
 from slacktide.engine.sources.pins import check_pins
 from slacktide.errors import DataError, SourceError
@@ -221,14 +221,35 @@ def checked(
     return tuple(found)
 
 
+def windows_of(world: World, plan: Plan) -> list[Window]:
+    """What the checks of the foreign keys that views of a plan go by read of landed files."""
+    used = {name for view in plan.views for name in view.foreign_keys}
+    found: list[Window] = []
+    for name in filter(used.__contains__, plan.foreign_keys):
+        record = world.foreign_keys[name]
+        found += _windows(world, record, {one: plan.versions[one] for one in record.versions})
+    return found
+
+
+def _windows(world: World, record: ForeignKeyRecord, end: Mapping[str, int]) -> list[Window]:
+    """What the check of a foreign key up to some versions reads of landed files.
+
+    The changes of both sources, whether keys that came are in the target, and which rows still refer to
+    keys that went.
+    """
+    changes = [Window(name, start, end[name]) for name, start in record.versions.items()]
+    looked_up = [record.target]
+    if record.versions[record.target] != end[record.target]:
+        looked_up.append(record.source)
+    return [*changes, *snapshot_windows(world, {name: end[name] for name in looked_up})]
+
+
 def _check_files(
     store: Store, world: World, record: ForeignKeyRecord, end: Mapping[str, int]
 ) -> None:
-    """Check that the changes which a foreign key lags behind are as they were accepted."""
-    for name, start in record.versions.items():
-        check_pins(
-            landed_files(world, name, start, end[name]), source=name, storage_options=store.options
-        )
+    """Check that what the check of a foreign key reads is as it was accepted."""
+    for name, files in pinned_files(world, _windows(world, record, end)).items():
+        check_pins(files, source=name, storage_options=store.options)
 
 
 def _broken(

@@ -1,8 +1,13 @@
-"""Which pinned files a run reads, so that they are checked before anything is written."""
+"""Which pinned files a run reads, so that they are checked before anything is written.
+
+Programs, mirrors and the checks of foreign keys read landed files. A snapshot is read from its mirror on, so
+that what is looked at follows what has come since, and not what there is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slacktide.common.tree import of_type
@@ -17,32 +22,55 @@ if TYPE_CHECKING:
     from slacktide.store.store import Store
 
 
-def check_pinned(store: Store, world: World, works: Sequence[Work]) -> None:
-    """Check that the files which programs open are as they were accepted.
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The landed files that lead a source from one version to another."""
+
+    source: str
+    after: int
+    until: int
+
+
+def check_pinned(
+    store: Store, world: World, works: Sequence[Work], others: Iterable[Window] = ()
+) -> None:
+    """Check that the files which programs open are as they were accepted, and those of other windows.
 
     Raises:
         SourceError: one is not.
         StorageError: it could not be looked at.
     """
-    for name, files in pinned_files(world, works).items():
+    for name, files in pinned_files(world, (*_opened(world, works), *others)).items():
         check_pins(files, source=name, storage_options=store.options)
 
 
-def pinned_files(world: World, works: Sequence[Work]) -> Mapping[str, list[PinnedFile]]:
-    """The files of each source that the programs of a run open."""
-    lowest: dict[str, int] = {}
-    highest: dict[str, int] = {}
+def pinned_files(world: World, windows: Iterable[Window]) -> Mapping[str, list[PinnedFile]]:
+    """The files of each source from the oldest to the newest version of some windows."""
+    whole: dict[str, Window] = {}
+    for one in windows:
+        known = whole.get(one.source, one)
+        after, until = min(one.after, known.after), max(one.until, known.until)
+        whole[one.source] = Window(one.source, after, until)
+    return {name: landed_files(world, name, one.after, one.until) for name, one in whole.items()}
+
+
+def snapshot_windows(world: World, versions: Mapping[str, int]) -> list[Window]:
+    """What is read of sources as of some versions: what has landed since their mirrors."""
+    return [Window(name, _mirrored(world, name, until), until) for name, until in versions.items()]
+
+
+def _opened(world: World, works: Iterable[Work]) -> Iterator[Window]:
+    """What the programs of a run open."""
     for work in works:
         if work.plan.program is None:
             continue
         snapshots = _oldest_snapshots(work)
         for name, end in work.plan.end.items():
-            low = work.plan.start.get(name, 0)
-            if name in snapshots:
-                low = _mirrored(world, name, snapshots[name])
-            lowest[name] = min(low, lowest.get(name, low))
-            highest[name] = max(end, highest.get(name, end))
-    return {name: landed_files(world, name, lowest[name], end) for name, end in highest.items()}
+            is_read = name in snapshots
+            low = (
+                _mirrored(world, name, snapshots[name]) if is_read else work.plan.start.get(name, 0)
+            )
+            yield Window(name, low, end)
 
 
 def _oldest_snapshots(work: Work) -> dict[str, int]:

@@ -13,9 +13,15 @@ from slacktide.engine.committing import requirements, updates
 from slacktide.engine.compacting import Compacted, compact
 from slacktide.engine.computing import compute
 from slacktide.engine.expansion import query_of, views_below
-from slacktide.engine.foreign_keys import Loss, LostForeignKeysError, checked, withdrawal
+from slacktide.engine.foreign_keys import (
+    Loss,
+    LostForeignKeysError,
+    checked,
+    windows_of,
+    withdrawal,
+)
 from slacktide.engine.mirroring import mirror_reports, mirrors_of, write_mirrors
-from slacktide.engine.pinning import check_pinned
+from slacktide.engine.pinning import check_pinned, snapshot_windows
 from slacktide.engine.plan import Plan
 from slacktide.engine.quarantine import quarantine
 from slacktide.engine.registering import register
@@ -150,7 +156,8 @@ class Refresh:
         refused = new.refused
         works = [self._known(world, view) for view in plan.views] + new.works
         mirrors = mirrors_of(world, plan, works)
-        check_pinned(self._store, world, works)
+        beside = [*snapshot_windows(world, mirrors.versions), *windows_of(world, plan)]
+        check_pinned(self._store, world, works, beside)
         executor = Executor(
             spark,
             self._store,

@@ -22,7 +22,9 @@ from slacktide.engine.foreign_keys import (
     foreign_key_of,
     foreign_keys_at,
     lost,
+    windows_of,
 )
+from slacktide.engine.pinning import pinned_files
 from slacktide.engine.planning import make_plan
 from slacktide.engine.sources.pins import content_digest
 from slacktide.errors import DataError, SourceError
@@ -84,17 +86,20 @@ def record(foreign_key: ForeignKey, at: int) -> s.ForeignKeyRecord:
 
 def source(name: str, folder: Path, **arguments: Any) -> list[s.Update]:
     """A source of one column with three arrivals, whose files are there."""
-    pins = []
-    for number in range(3):
-        path = folder / f"{name}{number}"
-        path.write_text("x")
-        pins.append(s.PinnedFile(str(path), 1, "then", digest=content_digest([b"x"])))
+    taken = [arrival_of(folder / f"{name}{number}") for number in range(3)]
     schema = ({"name": COLUMNS[name], "type": "INT", "nullable": True},)
-    taken = [s.Arrival((pin,), 1, 1, NOW) for pin in pins]
     return [
         s.AddSource(name, "change-feed", {"path": str(folder), **arguments}, schema),
         s.AcceptArrivals(name, taken),
     ]
+
+
+def arrival_of(path: Path) -> s.Arrival:
+    """One file, which is there."""
+    path.write_text("x")
+    return s.Arrival(
+        (s.PinnedFile(str(path), 1, "then", digest=content_digest([b"x"])),), 1, 1, NOW
+    )
 
 
 def view(name: str, text: str, at: int | None, *states: str) -> list[s.Update]:
@@ -221,6 +226,46 @@ def test_what_no_view_goes_by_and_cannot_be_read_is_not_known_any_more(tmp_path:
     (tmp_path / "l1").unlink()
     with pytest.raises(LostForeignKeysError, match="l1 is gone"):
         check(Asked({}), lagging, plan)
+
+
+def mirror(name: str, at: int) -> s.SetChain:
+    return s.SetChain(s.Chain(f"sources/{name}", (), s.Segment(1, (), 3, 30, {name: at})))
+
+
+def names_read(of: s.World, plan: Any) -> dict[str, list[str]]:
+    found = pinned_files(of, windows_of(of, plan))
+    return {name: [Path(file.path).name for file in files] for name, files in found.items()}
+
+
+def test_what_the_checks_read_of_landed_files_begins_at_the_mirrors(tmp_path: Path) -> None:
+    before = [*view("v", ONE, 2), known(record(LINE, 2)), mirror("o", 1)]
+    there = world(tmp_path, *before)
+    plan = make_plan(there, now=NOW)
+    assert names_read(there, plan) == {"o": ["o1", "o2"], "l": ["l0", "l1", "l2"]}
+    there = world(tmp_path, *before, mirror("l", 2), mirror("o", 2))
+    assert names_read(there, plan) == {"o": ["o2"], "l": ["l2"]}
+
+
+def test_rows_that_refer_are_looked_up_where_keys_may_have_gone(tmp_path: Path) -> None:
+    """No key of orders moves while they are held back, and no line of before is read."""
+    before = [*view("v", ONE, 3), known(record(LINE, 3)), mirror("o", 1)]
+    there = world(tmp_path, *before, s.AcceptArrivals("l", [arrival_of(tmp_path / "l0")]))
+    plan = make_plan(there, now=NOW)
+    assert plan.foreign_keys == (str(LINE),)
+    assert names_read(there, plan) == {"o": ["o1", "o2"], "l": ["l0"]}
+
+
+def test_what_no_view_goes_by_is_checked_back_to_the_mirror(tmp_path: Path) -> None:
+    lagging = [*view("v", ONE, 2), known(record(LINE, 1))]
+    there = world(tmp_path, *lagging)
+    plan = make_plan(there, now=NOW)
+    assert names_read(there, plan) == {}
+    (tmp_path / "o0").unlink()
+    with pytest.raises(LostForeignKeysError, match="o0 is gone"):
+        check(Asked({}), there, plan)
+    mirrored = world(tmp_path, *lagging, mirror("o", 1))
+    (tmp_path / "o0").unlink()
+    assert check(Asked({}), mirrored, plan)
 
 
 def test_what_a_view_goes_by_and_cannot_be_read_ends_the_run(tmp_path: Path) -> None:
