@@ -12,6 +12,7 @@ from slacktide.common.clock import isoformat
 from slacktide.common.names import check_name
 from slacktide.engine.definitions import (
     ViewDraft,
+    check_function,
     draft_view,
     known,
     refuse_if_called,
@@ -202,6 +203,7 @@ class Catalogue:
         from slacktide.spark.functions import is_builtin
 
         check_name("function", name)
+        check_function(name, declaration)
         if is_builtin(name):
             raise InvalidNameError(
                 f"function name {name!r} is that of a function of Spark",
@@ -226,7 +228,8 @@ class Catalogue:
         world = self._store.world()
         known("function", name, world.functions)
         refuse_if_called(world, name)
-        self._store.commit([u.DropFunction(name)])
+        unused: list[q.Requirement] = [q.FunctionIs(world.functions[name]), q.Uncalled(name)]
+        self._store.commit([u.DropFunction(name)], unused)
 
 
 def _forget_changes(world: World, name: str) -> list[u.Update]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.nested import is_storable
 from slacktide.algebra.view import ReadView
-from slacktide.common.names import check_name
+from slacktide.common.names import check_name, may_name, stands_in
 from slacktide.common.quantities import parse_bytes
 from slacktide.engine.expansion import all_texts
 from slacktide.engine.goal_setting import check_goal, weights_of
@@ -25,6 +24,7 @@ from slacktide.errors import (
 from slacktide.optimizer.upkeep import state_sources, verdict
 from slacktide.store import requirement as q
 from slacktide.store import update as u
+from slacktide.store.record import FunctionRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ POLICIES = ("auto", "incremental", "full")
 KEPT: Mapping[str, Any] = MappingProxyType(
     {"due": "arrival", "goal": {"total": True}, "state_budget": None}
 )
+DECLARED = ("kind", "deterministic")
 SETTINGS = ("due", "goal", "state_budget", "policy", "sink", "paused")
 
 
@@ -118,8 +119,9 @@ def draft_view(
     checked = check_settings(name, settings)
     every = {**all_texts(world), **(beside or {})}
     texts = {other: text for other, text in every.items() if other != name}
-    view = _read(spark, world, name, sql, texts, conf)
-    draft = ViewDraft(name, sql, checked, view, _ground(world, view))
+    functions = _functions(world, sql, texts)
+    view = _read(spark, world, name, sql, texts, functions, conf)
+    draft = ViewDraft(name, sql, checked, view, _ground(world, view, functions))
     reasons = verdict(view)
     if draft.policy == "incremental" and reasons:
         raise UnsupportedQueryError(
@@ -135,14 +137,14 @@ def _read(
     name: str,
     sql: str,
     texts: Mapping[str, str],
+    functions: Sequence[FunctionRecord],
     conf: Mapping[str, str] | None,
 ) -> ReadView:
     """Read a text over the sources and the texts of other views."""
-    from slacktide.spark.functions import called, register_functions
+    from slacktide.spark.functions import register_functions
     from slacktide.spark.reader import read_view
 
     schemas = {source.name: source.schema for source in world.sources.values()}
-    functions = called(world.functions.values(), (sql, *_texts_read(sql, texts)))
     try:
         view = read_view(
             spark,
@@ -174,7 +176,15 @@ def _check_storable(name: str, view: ReadView) -> None:
             )
 
 
-def _ground(world: World, view: ReadView) -> tuple[q.Requirement, ...]:
+def _functions(world: World, sql: str, texts: Mapping[str, str]) -> list[FunctionRecord]:
+    """The functions that a text may call, or a text that it may read."""
+    read = (sql, *_texts_read(sql, texts))
+    return [one for one in world.functions.values() if any(may_name(t, one.name) for t in read)]
+
+
+def _ground(
+    world: World, view: ReadView, functions: Sequence[FunctionRecord]
+) -> tuple[q.Requirement, ...]:
     """The definitions over which a text was expanded."""
     below: list[q.Requirement] = [
         q.DefinedBy("source", name, world.sources[name].defined) for name in view.sources
@@ -184,7 +194,7 @@ def _ground(world: World, view: ReadView) -> tuple[q.Requirement, ...]:
         for name in view.views
         if name in world.views
     ]
-    return tuple(below)
+    return (*below, *(q.FunctionIs(one) for one in functions))
 
 
 def notice_of(name: str, settings: Mapping[str, Any]) -> str | None:
@@ -199,18 +209,13 @@ def notice_of(name: str, settings: Mapping[str, Any]) -> str | None:
     )
 
 
-def names(sql: str, name: str) -> bool:
-    """Whether a text may name an object: whether its name stands in it."""
-    return re.search(rf"\b{name}\b", sql, re.IGNORECASE) is not None
-
-
 def _texts_read(sql: str, texts: Mapping[str, str]) -> list[str]:
     """The texts of views that a text may read, and of those that these may read."""
     found: dict[str, str] = {}
     waiting = [sql]
     while waiting:
         text = waiting.pop()
-        named = [name for name in texts if name not in found and names(text, name)]
+        named = [name for name in texts if name not in found and may_name(text, name)]
         found.update((name, texts[name]) for name in named)
         waiting.extend(texts[name] for name in named)
     return list(found.values())
@@ -219,7 +224,7 @@ def _texts_read(sql: str, texts: Mapping[str, str]) -> list[str]:
 def _about(name: str, sql: str, world: World, error: QueryError) -> QueryError:
     """Say of which view an error is, and why another view that it reads is none to be read."""
     for other in world.views.values():
-        if other.name != name and names(sql, other.name):
+        if other.name != name and stands_in(sql, other.name):
             for reason in ReadView.from_dict(other.definition).reasons:
                 if reason.code == "NON_DETERMINISTIC_EXPRESSION":
                     return QueryError(
@@ -259,6 +264,32 @@ def check_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
+def check_function(name: str, declaration: Mapping[str, Any]) -> None:
+    """Check what is declared of a function besides its target and its type: a typo would be believed.
+
+    Raises:
+        InvalidSettingError: something is unknown or has no such value.
+    """
+    from slacktide.spark.functions import KINDS
+
+    for key in declaration:
+        if key not in DECLARED:
+            raise InvalidSettingError(
+                f"function {name} has the unknown setting {key!r}",
+                hint=f"besides its target and returns, settings are {', '.join(DECLARED)}",
+            )
+    kind = declaration.get("kind", KINDS[0])
+    if kind not in KINDS:
+        raise InvalidSettingError(
+            f"function {name} has the kind {kind!r}", hint=f"kinds are {', '.join(KINDS)}"
+        )
+    if not isinstance(declaration.get("deterministic", True), bool):
+        raise InvalidSettingError(
+            f"function {name} has deterministic = {declaration['deterministic']!r}",
+            hint="it is true or false",
+        )
+
+
 def known(kind: str, name: str, names: Mapping[str, Any]) -> None:
     """Check that an object is there.
 
@@ -287,14 +318,14 @@ def refuse_if_read(world: World, kind: str, name: str) -> None:
 
 
 def refuse_if_called(world: World, name: str) -> None:
-    """Check that the text of no view calls a function that is to be dropped.
+    """Check that the text of no view may call a function that is to be dropped.
 
     Raises:
-        ObjectExistsError: one does.
+        ObjectExistsError: one may.
     """
-    call = re.compile(rf"\b{name}`?\s*\(", re.IGNORECASE)
-    callers = sorted(record.name for record in world.views.values() if call.search(record.sql))
+    callers = world.callers(name)
     if callers:
         raise ObjectExistsError(
-            f"function {name} is called by {', '.join(callers)}", hint="drop these views first"
+            f"function {name} is called by {', '.join(callers)}, as far as their texts tell",
+            hint="drop these views first",
         )

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.tree import canonical
 from slacktide.algebra.view import ReadView
-from slacktide.engine.definitions import ViewDraft, draft_view, names
+from slacktide.common.names import stands_in
+from slacktide.engine.definitions import ViewDraft, draft_view
 from slacktide.engine.forgetting import forget_states
 from slacktide.engine.goal_setting import weights_of
 from slacktide.errors import QueryError, SetupError, UserError
@@ -98,7 +99,7 @@ def altered_source(
 
 def _about(name: str, sql: str, above: Sequence[ViewRecord], error: QueryError) -> QueryError:
     """Say so where a text names a view that reads it."""
-    circle = next((reader.name for reader in above if names(sql, reader.name)), None)
+    circle = next((reader.name for reader in above if stands_in(sql, reader.name)), None)
     if circle is None:
         return error
     return QueryError(

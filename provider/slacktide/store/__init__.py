@@ -21,6 +21,7 @@ from slacktide.store.requirement import (
     ChainIs,
     DefinedBy,
     ForeignKeyIs,
+    FunctionIs,
     NameFree,
     NotCollected,
     PlanOpen,
@@ -30,6 +31,7 @@ from slacktide.store.requirement import (
     SkippedAre,
     SourceArrivals,
     SourceIs,
+    Uncalled,
     ViewIs,
 )
 from slacktide.store.store import Store
@@ -93,6 +95,7 @@ __all__ = [
     "ForeignKeyRecord",
     "ForgetFormer",
     "FormerText",
+    "FunctionIs",
     "FunctionRecord",
     "HoldSource",
     "MarkComplete",
@@ -127,6 +130,7 @@ __all__ = [
     "SourceIs",
     "Store",
     "StoredFile",
+    "Uncalled",
     "Update",
     "ViewIs",
     "ViewRecord",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from slacktide.store.record import Source
+from slacktide.store.record import FunctionRecord, Source
 from slacktide.store.world import World
 
 
@@ -60,6 +60,20 @@ class ReadersAre:
 
     name: str
     readers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionIs:
+    """The function is there and declared as it was."""
+
+    function: FunctionRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Uncalled:
+    """The text of no view may call the function."""
+
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +137,8 @@ Requirement = (
     | PlanOpen
     | RunFree
     | NotCollected
+    | FunctionIs
+    | Uncalled
 )
 
 
@@ -140,8 +156,8 @@ def obstacle(world: World, requirement: Requirement) -> str | None:
         case DefinedBy(kind, name, entry):
             there = world.sources.get(name) if kind == "source" else world.views.get(name)
             reason = _changed(kind, name, None if there is None else there.defined, entry)
-        case ReadersAre(name, readers):
-            reason = _read(name, world.readers(name), tuple(readers))
+        case ReadersAre() | FunctionIs() | Uncalled():
+            reason = _of_texts(world, requirement)
         case ChainIs() | ForeignKeyIs():
             reason = _of_record(world, requirement)
         case PlanOpen(plan_id):
@@ -170,6 +186,19 @@ def _changed(kind: str, name: str, now: int | None, then: int | None) -> str | N
     if then is None:
         return f"{kind} {name} was made by entry {now}"
     return f"{kind} {name} was changed by entry {now}"
+
+
+def _of_texts(world: World, requirement: ReadersAre | FunctionIs | Uncalled) -> str | None:
+    match requirement:
+        case ReadersAre(name, readers):
+            return _read(name, world.readers(name), tuple(readers))
+        case FunctionIs(function):
+            now = world.functions.get(function.name)
+            changed = "is gone" if now is None else "was declared otherwise"
+            return None if now == function else f"function {function.name} {changed}"
+        case Uncalled(name):
+            callers = world.callers(name)
+            return f"function {name} is called by {', '.join(callers)}" if callers else None
 
 
 def _of_record(world: World, requirement: ChainIs | ForeignKeyIs) -> str | None:

@@ -224,5 +224,7 @@ REQUIREMENTS: Final = TaggedUnion(
         "plan-open": r.PlanOpen,
         "run-free": r.RunFree,
         "not-collected": r.NotCollected,
+        "function-is": r.FunctionIs,
+        "uncalled": r.Uncalled,
     }
 )

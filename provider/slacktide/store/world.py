@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from slacktide.common.names import may_name
 from slacktide.store.record import (
     Chain,
     ForeignKeyRecord,
@@ -80,6 +81,10 @@ class World:
         }:
             found |= more
         return tuple(sorted(found))
+
+    def callers(self, function: str) -> tuple[str, ...]:
+        """Names of the views whose texts may call a function, sorted."""
+        return tuple(sorted(v.name for v in self.views.values() if may_name(v.sql, function)))
 
     def function(self, name: str) -> str | None:
         """Name what takes a name among functions, in the way Spark compares names."""

@@ -164,6 +164,21 @@ CALLS: dict[str, tuple[Callable[[Lab], Any], type[e.SlacktideError], str]] = {
         e.FunctionError,
         "target 'math.sqrt'",
     ),
+    "what a function is": (
+        lambda lab: function(lab, determinstic=False),
+        e.InvalidSettingError,
+        "setting 'determinstic'",
+    ),
+    "a function's kind": (
+        lambda lab: function(lab, kind="panda"),
+        e.InvalidSettingError,
+        "kind 'panda'",
+    ),
+    "a text for a truth": (
+        lambda lab: function(lab, deterministic="false"),
+        e.InvalidSettingError,
+        "deterministic = 'false'",
+    ),
     "a kind": (
         lambda lab: lab.ws.add_source("u", kind="table", path="/tmp"),
         e.InvalidSettingError,
@@ -219,6 +234,10 @@ CALLS: dict[str, tuple[Callable[[Lab], Any], type[e.SlacktideError], str]] = {
 
 def view(lab: Lab, sql: str = SUMS, **settings: Any) -> None:
     lab.ws.add_view(lab.spark, "bad", sql, **settings)
+
+
+def function(lab: Lab, **declaration: Any) -> None:
+    lab.ws.add_function("f", "math:sqrt", returns="double", **declaration)
 
 
 def source(lab: Lab, **arguments: Any) -> None:
@@ -414,3 +433,15 @@ def test_a_function_that_is_not_there(shop: Lab) -> None:
     shop.ws.add_function("lost", "no_such_module:f", returns="int")
     with refused(shop, e.FunctionError, "function lost is not at no_such_module:f"):
         shop.ws.add_view(shop.spark, "v", "SELECT lost(v) AS x FROM t")
+
+
+def test_a_function_that_is_dropped_while_a_view_that_calls_it_is_read(
+    shop: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "halves_of_a_test.py").write_text("def half(v):\n    return v // 2\n", "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    shop.ws.add_function("half", "halves_of_a_test:half", returns="int")
+    draft = shop.ws.draft_view(shop.spark, "halves", "SELECT half(v) AS h FROM t")
+    shop.ws.drop_function("half")
+    with pytest.raises(e.CommitConflictError, match="function half is gone"):
+        shop.ws._catalogue.add_view(draft)

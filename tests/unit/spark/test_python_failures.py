@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from slacktide.common.names import may_name
 from slacktide.spark.functions import called
 from slacktide.spark.python_failures import of_python
 from slacktide.store.record import FunctionRecord
@@ -69,3 +72,11 @@ def test_what_is_no_traceback() -> None:
 def test_functions_that_texts_may_call() -> None:
     assert called([SCORE, OTHER], ["SELECT SCORE(x) FROM t", "SELECT another(x)"]) == [SCORE]
     assert called([SCORE, OTHER], ["SELECT IDENTIFIER('sc' || 'ore')(x) FROM t"]) == [SCORE, OTHER]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SELECT `Score` (x)", "SELECT scored(x)", "SELECT score FROM t", "SELECT identifier ('a')(x)"],
+)
+def test_what_is_registered_for_a_text_is_what_must_not_be_dropped(text: str) -> None:
+    assert bool(called([SCORE], [text])) is may_name(text, SCORE.name)

@@ -24,7 +24,8 @@ Reopen = Callable[[], s.Store]
 MINE = "mine"
 ORDERS = s.AddSource("orders", "files", {}, ())
 VIEW = s.AddView("q1", "SELECT 1", {}, {}, {})
-FUNCTION = s.AddFunction(s.FunctionRecord("price", "m:price", "INT", {}))
+PRICE = s.FunctionRecord("price", "m:price", "INT", {})
+FUNCTION = s.AddFunction(PRICE)
 CHAIN = s.SetChain(s.Chain("states/x", (), segment(1)))
 
 
@@ -124,6 +125,17 @@ BROKEN: list[tuple[s.Requirement, s.Update, str]] = [
     ),
     (s.PlanOpen("p"), s.RecordRun(1, "p", {}), "plan p was committed as run 1"),
     (s.RunFree(1), s.RecordRun(1, "p", {}), "run 1 was committed by another writer"),
+    (s.FunctionIs(PRICE), s.DropFunction("price"), "function price is gone"),
+    (
+        s.Uncalled("price"),
+        s.AddView("q2", "SELECT `PRICE` (a) FROM orders", {}, {}, {}),
+        "function price is called by q2",
+    ),
+    (
+        s.Uncalled("price"),
+        s.AddView("q2", "SELECT IDENTIFIER('pri' || 'ce')(a) FROM orders", {}, {}, {}),
+        "function price is called by q2",
+    ),
     (s.NotCollected(0), s.Collect(1), "the run began at entry 0, and a collection has passed that"),
 ]
 

@@ -98,6 +98,8 @@ SAMPLES: list[Any] = [
     s.PlanOpen("plan-3"),
     s.RunFree(3),
     s.NotCollected(7),
+    s.FunctionIs(s.FunctionRecord("price", "shop:price", "DOUBLE", {"kind": "pandas"})),
+    s.Uncalled("price"),
 ]
 
 

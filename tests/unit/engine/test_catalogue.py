@@ -1,0 +1,58 @@
+"""Functions are dropped only while no text may call them, whoever adds one meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slacktide import store as s
+from slacktide.common.clock import system_clock
+from slacktide.engine.catalogue import Catalogue
+from slacktide.errors import CommitConflictError, ObjectExistsError
+from tests.harness.objects import FaultyObjects
+
+PRICE = s.AddFunction(s.FunctionRecord("price", "shop:price", "DOUBLE", {}))
+
+
+def view(sql: str) -> s.AddView:
+    return s.AddView("q", sql, {}, {}, {})
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT Price(a) FROM t",
+        "SELECT `price` (a) FROM t",
+        "SELECT IDENTIFIER('price')(a) FROM t",
+        "SELECT identifier ('pri' || 'ce')(a) FROM t",
+        "SELECT transform(list, x -> price(x)) FROM t",
+    ],
+)
+def test_a_function_that_a_text_may_call_stays(tmp_path: Path, sql: str) -> None:
+    store = s.Store.create(str(tmp_path / "ws"), settings={}, clock=system_clock)
+    store.commit([PRICE, view(sql)])
+    with pytest.raises(ObjectExistsError, match="function price is called by q") as refused:
+        Catalogue(store).drop_function("price")
+    assert refused.value.hint == "drop these views first"
+    store.commit([s.DropView("q"), view("SELECT prices(a), my_price(b) FROM t")])
+    Catalogue(store).drop_function("price")
+    assert not store.world().functions
+
+
+def test_a_function_that_a_new_view_calls_is_not_dropped_under_it(tmp_path: Path) -> None:
+    root = str(tmp_path / "ws")
+    other = s.Store.create(root, settings={}, clock=system_clock)
+    other.commit([PRICE])
+    done: list[str] = []
+
+    def hook(name: str, key: str) -> None:
+        if name.startswith("put") and key.startswith("log/") and not done:
+            done.append(key)
+            other.commit([view("SELECT price(a) FROM t")])
+
+    objects = FaultyObjects(s.connect(s.parse_address(root)), hook=hook)
+    store = s.Store.open(root, clock=system_clock, objects=objects)
+    with pytest.raises(CommitConflictError, match="function price is called by q"):
+        Catalogue(store).drop_function("price")
+    assert set(other.world().functions) == {"price"}
