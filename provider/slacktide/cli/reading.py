@@ -86,6 +86,14 @@ def changes(
 
 
 def _print(frame: Any, document: Mapping[str, Any], form: Form, limit: int | None) -> None:
+    """Print rows; a file that is found damaged only when its pages are read is told as such."""
+    from slacktide.spark.failures import translated
+
+    with translated(f"view {document['view']}"):
+        _print_as(frame, document, form, limit)
+
+
+def _print_as(frame: Any, document: Mapping[str, Any], form: Form, limit: int | None) -> None:
     most = _SHOWN if form is Form.TABLE and limit is None else limit
     rows = _rows(_readable(frame), None if most is None else most + (form is Form.TABLE))
     columns = [

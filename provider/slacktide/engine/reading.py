@@ -38,20 +38,24 @@ def read_answer(
 
     Raises:
         UnknownObjectError: there is no such view, or it has no answer as of the run.
+        DamagedFileError: a file of it is gone, or has another length.
+        SlacktideError: as `slacktide.spark.failures` says.
     """
+    from slacktide.spark.failures import translated
+
     known("view", name, world.views)
     if run is not None and run not in world.runs:
         raise UnknownObjectError(f"there is no run {run}", hint="see: slacktide history")
     text = text_as_of(world.views[name], run)
     view, chain = text.view, world.chains[text.answer]
     columns = stored_columns(view)
-    shelf = _shelf(store, spark, view)
     added, taken = _as_of(name, chain, world.chains.get(text.changes), run)
-    table = Pieces(shelf, store).rows(chain.id, added, columns, taken)
-    outputs = _outputs(view)
-    # Sorted below the renaming: an output may have the name of another stored column.
-    sql = f"SELECT {outputs} FROM (SELECT * FROM {table}{_order(view, columns)})"
-    return shelf.lend(sql, spark)
+    with translated(f"view {name}"):
+        shelf = _shelf(store, spark, view)
+        table = Pieces(shelf, store).rows(chain.id, added, columns, taken)
+        # Sorted below the renaming: an output may have the name of another stored column.
+        rows = f"(SELECT * FROM {table}{_order(view, columns)})"
+        return shelf.lend(f"SELECT {_outputs(view)} FROM {rows}", spark)
 
 
 def read_changes(
@@ -67,24 +71,29 @@ def read_changes(
     Raises:
         UnknownObjectError: there is no such view, changes that old are no longer kept, or the view
             has had other columns since.
+        DamagedFileError: a file of them is gone, or has another length.
+        SlacktideError: as `slacktide.spark.failures` says.
     """
+    from slacktide.spark.failures import translated
+
     known("view", name, world.views)
     record = world.views[name]
     texts = texts_between(world, record, since, until)
     newest = texts[-1].view if texts else ReadView.from_dict(record.definition)
-    shelf = _shelf(store, spark, newest)
-    pieces = Pieces(shelf, store)
     tail = "IF(__m > 0, 'insert', 'delete') AS _change_type, __run AS _commit_version"
     selects = []
-    for view, chain in [(text.view, text.changes) for text in texts] or [(newest, "")]:
-        wanted = [
-            segment
-            for segment in (world.chains[chain].segments if chain in world.chains else ())
-            if int(segment.run) > since and (until is None or int(segment.run) <= until)
-        ]
-        table = pieces.by_run(chain, wanted, stored_columns(view))
-        selects.append(f"SELECT {_outputs(view)}, {tail} FROM {table} {copies_sql()}")
-    return shelf.lend(" UNION ALL ".join(selects), spark)
+    with translated(f"view {name}"):
+        shelf = _shelf(store, spark, newest)
+        pieces = Pieces(shelf, store)
+        for view, chain in [(text.view, text.changes) for text in texts] or [(newest, "")]:
+            wanted = [
+                segment
+                for segment in (world.chains[chain].segments if chain in world.chains else ())
+                if int(segment.run) > since and (until is None or int(segment.run) <= until)
+            ]
+            table = pieces.by_run(chain, wanted, stored_columns(view))
+            selects.append(f"SELECT {_outputs(view)}, {tail} FROM {table} {copies_sql()}")
+        return shelf.lend(" UNION ALL ".join(selects), spark)
 
 
 def _outputs(view: ReadView) -> str:

@@ -67,9 +67,8 @@ class Executor:
         Raises:
             SlacktideError: as `slacktide.spark.failures` says; nothing is visible then.
         """
-        runner = TaskRun(self._context, task)
         with self._translated(task):
-            return runner.run()
+            return TaskRun(self._context, task).run()
 
     def located(self, error: SlacktideError, task: Task, relation: Rel | None) -> SlacktideError:
         """Add to an overflow the groups in which it happens, where one query finds them.
@@ -130,10 +129,15 @@ class Executor:
             return balances(self._context, task, self._leaves(task), source, key)
 
     def misfits(self, source: str, after: int, until: int) -> Misfits | None:
-        """The rows of some versions that do not fit the schema; None where no file came."""
-        shelf = self._context.shelves.of({})
-        sql = misfits_sql(shelf, self._context.world.sources[source], after, until)
-        return None if sql is None else Misfits(shelf.session, source, shelf.define(sql))
+        """The rows of some versions that do not fit the schema; None where no file came.
+
+        Raises:
+            SlacktideError: as `slacktide.spark.failures` says.
+        """
+        with translated(f"source {source}"):
+            shelf = self._context.shelves.of({})
+            sql = misfits_sql(shelf, self._context.world.sources[source], after, until)
+            return None if sql is None else Misfits(shelf.session, source, shelf.define(sql))
 
     def _leaves(self, task: Task) -> TaskLeaves:
         return TaskLeaves(self._context, task)

@@ -13,14 +13,17 @@ from tests.harness.s3 import Bucket
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.parametrize("quarantine", [False, True], ids=["strict", "quarantine"])
 def test_a_missing_connector_is_told_before_anything_is_written(
-    spark, bucket: Bucket, tmp_path: Path
+    spark, bucket: Bucket, tmp_path: Path, quarantine: bool
 ) -> None:
     if spark.conf.get("spark.jars", None):
         pytest.skip("the session of this run has the connector, for tests of the tier s3")
     bucket.put("t/1.csv", b"1\n")
     ws = Workspace.create(str(tmp_path / "ws"), storage_options=bucket.options)
-    ws.add_source("t", kind="files", path=bucket.spelling("t"), format="csv", schema="id INT")
+    apart = {"quarantine": str(tmp_path / "apart")} if quarantine else {}
+    given = {"path": bucket.spelling("t"), "format": "csv", "schema": "id INT", **apart}
+    ws.add_source("t", kind="files", **given)
     ws.add_view(spark, "v", "SELECT sum(id) AS s FROM t")
     with pytest.raises(SetupError, match=r"no connector .*S3AFileSystem") as missing:
         ws.refresh(spark)

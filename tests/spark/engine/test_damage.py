@@ -11,6 +11,7 @@ from slacktide import errors as e
 from slacktide.cli.cycle import exit_code
 from slacktide.store.naming import segments
 from tests.harness.lab import Lab
+from tests.unit.cli.conftest import Program
 
 pytestmark = pytest.mark.spark
 
@@ -178,3 +179,33 @@ def test_a_file_without_a_byte_is_no_answer_without_rows(lab: Lab) -> None:
     assert lab.changes("sums", 1), "others are not harmed"
     with pytest.raises(e.DamagedFileError, match="has 0 bytes"):
         lab.bag("rows")
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_reading_what_is_damaged_says_so(
+    lab: Lab, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lengths are looked at when the rows are asked for, and pages when they are read."""
+    lab.source("t", "k STRING, v INT", *ROWS)
+    lab.view("rows", "SELECT * FROM t")
+    lab.step()
+    lab.land("t", insert=[("k1", -7)])
+    lab.step(rows="incremental")
+    for path in (*files(lab, "views/rows"), *files(lab, "changes/rows")):
+        DAMAGES[damage](path)
+    calls = (
+        lambda: lab.ws.read(lab.spark, "rows"),
+        lambda: lab.ws.changes(lab.spark, "rows", since=0),
+    )
+    for call in calls if damage != "altered" else ():
+        with pytest.raises(e.DamagedFileError, match="a file of the workspace cannot be read"):
+            call()
+    program = Program(Path(lab.ws.root), capsys)
+    for words in (
+        ("read", "rows", "--limit", "1000"),
+        ("changes", "rows", "--since", "0", "--limit", "1000"),
+    ):
+        told = program(*words)
+        assert told.code == e.DamagedFileError.exit_code, told
+        assert "a file of the workspace cannot be read" in told.err
+        assert "drop the view and add it again" in told.err
