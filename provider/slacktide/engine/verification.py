@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.relation import Aggregate, Window
@@ -13,6 +14,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.clock import parse_instant
 from slacktide.common.tree import of_type
 from slacktide.engine.expansion import query_of, views_below
+from slacktide.engine.matching import Magnitudes, unmatched
 from slacktide.engine.reading import stored_columns
 from slacktide.engine.ties import is_legal_cut
 from slacktide.store.record import ViewRecord
@@ -24,21 +26,8 @@ if TYPE_CHECKING:
     from slacktide.spark.shelf import Shelves
     from slacktide.store.store import Store
 
-TOLERANCE = 1e-9
 _SAMPLE = 5
 _MATCHED = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Magnitudes:
-    """How large the numbers are that made the doubles of some rows; zero where that is not known."""
-
-    places: Sequence[int] = ()
-    known: Mapping[tuple[str, ...], list[float]] = field(default_factory=dict)
-
-    def of(self, row: tuple[Any, ...]) -> list[float]:
-        key = tuple(repr(row[place]) for place in self.places)
-        return self.known.get(key, [0.0] * (len(row) - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +42,8 @@ class ViewVerification:
         schema: how the schemas differ; empty where they do not.
         batch: what the batch run cost.
         incomparable: why rows were not compared, in words: a query that gives other rows each time
-            it runs has no answer to compare with. Empty where they were.
+            it runs has no answer to compare with, nor has one of an instant that is not known. Empty
+            where they were.
     """
 
     equal: bool
@@ -97,13 +87,10 @@ class Verification:
 class Verifier:
     """Verifies the answers of one world."""
 
-    def __init__(
-        self, store: Store, world: World, spark: SparkSession, now: str, plain: Plain
-    ) -> None:
+    def __init__(self, store: Store, world: World, spark: SparkSession, plain: Plain) -> None:
         self._store = store
         self._world = world
         self._spark = spark
-        self._now = now
         self._plain = plain
 
     def verify(self, names: Sequence[str]) -> Verification:
@@ -120,19 +107,20 @@ class Verifier:
         view = ReadView.from_dict(record.definition)
         query = query_of(record.sql, view, views_below(self._world, record))
         comparison = Comparison(shelves, self._store, self._world, view, self._plain)
-        if not view.deterministic:
+        now = self._clock(record, view)
+        why = _incomparable(record, view, now)
+        if why:
             schema = comparison.schema(record.name, query)
-            why = "; ".join(reason.sentence for reason in view.reasons)
             return ViewVerification(not schema, 0, 0, schema=schema, incomparable=why)
         columns = stored_columns(view)
         found = comparison.differences(
-            record.name, query, columns, dict(record.versions or {}), self._clock(record, view)
+            record.name, query, columns, dict(record.versions or {}), now
         )
         rows = found.rows
         if rows and len(rows) <= _MATCHED:
-            rows = _unmatched(rows, _inexact(view))
+            rows = unmatched(rows, _inexact(view))
             if rows and any(_inexact(view)):
-                rows = _unmatched(rows, _inexact(view), _magnitudes(comparison, record, view, rows))
+                rows = unmatched(rows, _inexact(view), _magnitudes(comparison, record, view, rows))
         if rows and _is_free_choice(comparison, record, view):
             rows = []
         extra = sum(weight for *_, weight in rows if weight > 0)
@@ -148,11 +136,21 @@ class Verifier:
             batch=found.cost.to_dict(),
         )
 
-    def _clock(self, record: ViewRecord, view: ReadView) -> Any:
+    def _clock(self, record: ViewRecord, view: ReadView) -> datetime | None:
+        """The instant of which an answer is; None where the view asks for none, or it is not known."""
         if not view.clock or record.run is None:
             return None
         plan = self._store.get_plan(self._world.runs[record.run].plan_id)
-        return parse_instant(self._now if plan is None else plan["now"])
+        return None if plan is None else parse_instant(plan["now"])
+
+
+def _incomparable(record: ViewRecord, view: ReadView, now: datetime | None) -> str:
+    """Say why the answer of a view cannot be compared with another run of its text; empty where it can."""
+    if not view.deterministic:
+        return "; ".join(reason.sentence for reason in view.reasons)
+    if view.clock and now is None:
+        return f"the text asks for the time, and the instant of run {record.run} is not kept"
+    return ""
 
 
 def _is_free_choice(comparison: Comparison, record: ViewRecord, view: ReadView) -> bool:
@@ -171,12 +169,12 @@ def _is_free_choice(comparison: Comparison, record: ViewRecord, view: ReadView) 
 
 def _magnitudes(
     comparison: Comparison, record: ViewRecord, view: ReadView, rows: list[tuple[Any, ...]]
-) -> _Magnitudes:
+) -> Magnitudes:
     from slacktide.spark.magnitudes import magnified
 
     larger = None if view.relation is None else magnified(view.relation)
     if larger is None:
-        return _Magnitudes()
+        return Magnitudes()
     found: dict[tuple[str, ...], list[float]] = {}
     width = len(view.outputs)
     for row in comparison.magnitudes(record.name, larger, dict(record.versions or {}), rows):
@@ -184,47 +182,10 @@ def _magnitudes(
         known = found.setdefault(key, [math.inf] * width)
         # Groups that nothing tells apart are all given the least.
         found[key] = [min(a, b or 0.0) for a, b in zip(known, sizes, strict=True)]
-    return _Magnitudes(comparison.plain(), found)
+    return Magnitudes(comparison.plain(), found)
 
 
 def _inexact(view: ReadView) -> list[bool]:
     """Which columns hold doubles that an aggregate may have added up in another order."""
     adds = view.relation is None or any(of_type(view.relation, (Aggregate, Window)))
     return [adds and is_floating(column.type) for column in view.outputs]
-
-
-def _unmatched(
-    rows: list[tuple[Any, ...]], floats: list[bool], magnitudes: _Magnitudes | None = None
-) -> list[tuple[Any, ...]]:
-    """Take away pairs that differ only in floating-point numbers, and these within tolerance."""
-    extra = [row for row in rows if row[-1] > 0 for _ in range(row[-1])]
-    missing = [row for row in rows if row[-1] < 0 for _ in range(-row[-1])]
-    left: list[tuple[Any, ...]] = []
-    for row in extra:
-        sizes = (magnitudes or _Magnitudes()).of(row)
-        match = next((other for other in missing if _is_close(row, other, floats, sizes)), None)
-        if match is None:
-            left.append((*row[:-1], 1))
-        else:
-            missing.remove(match)
-    return [*left, *((*row[:-1], -1) for row in missing)]
-
-
-def _is_close(
-    left: tuple[Any, ...], right: tuple[Any, ...], floats: list[bool], sizes: list[float]
-) -> bool:
-    for position, is_float in enumerate(floats):
-        a, b = left[position], right[position]
-        if is_float and a is not None and b is not None:
-            if not (_is_near(a, b, sizes[position]) or (math.isnan(a) and math.isnan(b))):
-                return False
-        elif repr(a) != repr(b):  # unlike ==, this tells -0.0 from 0.0, inside structs too
-            return False
-    return True
-
-
-def _is_near(left: float, right: float, size: float) -> bool:
-    if left == right == 0:
-        return math.copysign(1, left) == math.copysign(1, right)
-    most = TOLERANCE * size if math.isfinite(size) else 0.0
-    return math.isclose(left, right, rel_tol=TOLERANCE, abs_tol=most)

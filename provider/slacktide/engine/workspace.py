@@ -284,7 +284,7 @@ class Workspace(WorkspaceDefinitions):
         for name in names:
             known("view", name, world.views)
         plain = Plain(sources or {}, answers or {})
-        return Verifier(self._store, world, spark, isoformat(self._clock()), plain).verify(names)
+        return Verifier(self._store, world, spark, plain).verify(names)
 
     def verify_foreign_keys(self, spark: SparkSession) -> ForeignKeyVerification:
         """Check declared keys and foreign keys; refreshes go by those that hold, and by no others."""

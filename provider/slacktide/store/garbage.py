@@ -177,10 +177,14 @@ def _is_ours(store: Store, world: World, path: str) -> bool:
 def _dead_plans(
     store: Store, now: datetime, grace: timedelta, keep_runs: int | None
 ) -> list[ObjectMeta]:
-    """Plans that neither a recent run executed nor a task may still be about to execute."""
+    """Plans that no recent run and no answer is made by, and that no task may be about to execute.
+
+    The plan of an answer has the instant that functions of the clock gave in it.
+    """
     world = store.world()
     newest = sorted(world.runs)[-(keep_runs or KEPT_REPORTS) :]
-    recent = {world.runs[run].plan_id for run in newest}
+    answered = [view.run for view in world.views.values() if view.run is not None]
+    recent = {world.runs[run].plan_id for run in (*newest, *answered)}
     plans = [*_before(store.list_objects("plans"), now - grace)]
     waiting = {p.path for p in plans if parse_instant(p.modified) >= now - OPEN_PLANS}
     return [

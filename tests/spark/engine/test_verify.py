@@ -66,6 +66,21 @@ def test_the_sign_of_zero_is_a_difference(lab: Lab) -> None:
     assert (found.missing, found.extra) == (1, 1)
 
 
+def test_an_answer_of_an_instant_that_is_not_kept_is_not_called_wrong(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", ("a", 1))
+    lab.view("aged", "SELECT k, current_timestamp() AS at FROM t", policy="auto")
+    lab.view("copied", "SELECT k, v FROM t")
+    lab.step()
+    (plan,) = lab.files("plans")
+    plan.unlink()
+    found = lab.ws.verify(lab.spark)
+    assert found.equal
+    assert not found.views["copied"].incomparable
+    assert found.views["aged"].incomparable == (
+        "the text asks for the time, and the instant of run 1 is not kept"
+    )
+
+
 TIES = [("a", 5), ("b", 5), ("c", 5), ("d", 9), ("e", 1), ("f", 5)]
 LIMITS = {
     "ordered": "SELECT k, v FROM t ORDER BY v DESC LIMIT 3",

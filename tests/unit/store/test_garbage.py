@@ -181,6 +181,19 @@ def test_plans_that_ran_lately_or_may_still_run_stay(shelf: Shelf) -> None:
     assert shelf.store.get_plan("plan-3") is not None
 
 
+def test_the_plan_of_an_answer_stays_however_old_it_is(shelf: Shelf) -> None:
+    """It says of which instant the answer is."""
+    for run in range(1, 5):
+        shelf.store.put_plan(f"plan-{run}", {})
+        shelf.run(is_base=True)
+        if run == 2:
+            shelf.store.commit([s.AdvanceView("v", {"t": run}, run)])
+    shelf.wait()
+    assert shelf.collect(keep_runs=1).plans == 2
+    there = {plan.path for plan in shelf.objects.list("plans")}
+    assert there == {"plans/plan-2.json", "plans/plan-4.json"}
+
+
 def test_lost_checkpoints_and_chunks_go(shelf: Shelf) -> None:
     shelf.store.commit([s.AddSource("t", "files", {}, ())])
     shelf.store.commit([s.AcceptArrivals("t", [arrival("a", files=2000)])])

@@ -1,0 +1,105 @@
+"""Which rows of two bags are the same but for the last digits of doubles: these depend on the order of a sum.
+
+Rows have a signed multiplicity last. It stays a number, as a row may have millions of copies, and a row is
+held against those alone that agree with it in all columns without doubles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+TOLERANCE = 1e-9
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Magnitudes:
+    """How large the numbers are that made the doubles of some rows; zero where that is not known.
+
+    Attributes:
+        places: of the columns by which rows are found.
+        known: by these columns, a magnitude for every column.
+    """
+
+    places: Sequence[int] = ()
+    known: Mapping[tuple[str, ...], list[float]] = field(default_factory=dict)
+
+    def of(self, row: Row) -> list[float]:
+        """The magnitudes of a row."""
+        key = tuple(repr(row[place]) for place in self.places)
+        return self.known.get(key, [0.0] * (len(row) - 1))
+
+
+UNKNOWN = Magnitudes()
+
+
+def unmatched(
+    rows: Iterable[Row], floats: Sequence[bool], magnitudes: Magnitudes = UNKNOWN
+) -> list[Row]:
+    """Take away pairs that differ only in floating-point numbers, and these within tolerance.
+
+    Args:
+        rows: with their signed multiplicities, positive and negative ones.
+        floats: which columns hold doubles.
+        magnitudes: of the numbers that made these.
+    """
+    extra: list[Row] = []
+    missing: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        if row[-1] > 0:
+            extra.append(row)
+        else:
+            missing.setdefault(_exact(row, floats), []).append(row)
+    left: list[Row] = []
+    for row in extra:
+        others = missing.get(_exact(row, floats), [])
+        count, others[:] = _taken(row, others, floats, magnitudes.of(row))
+        if count:
+            left.append((*row[:-1], count))
+    return [*left, *(row for others in missing.values() for row in others)]
+
+
+def _exact(row: Row, floats: Sequence[bool]) -> tuple[str, ...]:
+    """What must be the same in both rows; unlike ==, repr tells -0.0 from 0.0, inside structs too."""
+    return tuple(
+        "" if is_float and row[place] is not None else repr(row[place])
+        for place, is_float in enumerate(floats)
+    )
+
+
+def _taken(
+    row: Row, others: Sequence[Row], floats: Sequence[bool], sizes: Sequence[float]
+) -> tuple[int, list[Row]]:
+    """How many copies of a row are left, and what is left of the others, when close ones are taken away."""
+    count, left = int(row[-1]), list[Row]()
+    for place, other in enumerate(others):
+        if not count:
+            return 0, [*left, *others[place:]]
+        if not _is_close(row, other, floats, sizes):
+            left.append(other)
+            continue
+        pairs = min(count, -other[-1])
+        count -= pairs
+        if other[-1] + pairs:
+            left.append((*other[:-1], other[-1] + pairs))
+    return count, left
+
+
+def _is_close(left: Row, right: Row, floats: Sequence[bool], sizes: Sequence[float]) -> bool:
+    return all(
+        _is_near(left[place], right[place], sizes[place])
+        for place, is_float in enumerate(floats)
+        if is_float and left[place] is not None
+    )
+
+
+def _is_near(left: float, right: float, size: float) -> bool:
+    if left == right == 0:
+        return math.copysign(1, left) == math.copysign(1, right)
+    if math.isnan(left) or math.isnan(right):
+        return math.isnan(left) and math.isnan(right)
+    most = TOLERANCE * size if math.isfinite(size) else 0.0
+    return math.isclose(left, right, rel_tol=TOLERANCE, abs_tol=most)
