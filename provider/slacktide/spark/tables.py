@@ -234,9 +234,10 @@ class Tables:
             yield from mirror.segments if mirror.base is None else (mirror.base, *mirror.segments)
         chains = {read.chain for read in of_type(operator, ReadBag)}
         chains |= {read.chain for read in of_type(operator, ReadState)}
-        chains |= {read.chain for read in of_type(operator, ReadSegments)}
         for chain in chains:
             yield from self._segments(chain)
+        for some in of_type(operator, ReadSegments):
+            yield from self._segments(some.chain)[some.first :]
         for saved in of_type(operator, ReadSaved):
             yield self._saved[saved.chain]
 

@@ -19,6 +19,19 @@ BASE_ROWS = 10_000
 CHANGES = 10  # of each arrival
 
 
+def test_pieces_from_one_on_are_counted_without_those_before() -> None:
+    newest = s.Segment(1, (s.StoredFile("f", 500, 5),), 5, 500, {"t": 2})
+    of = tables(newest, since=2, arrivals=2)
+    for first, rows, size in ((0, BASE_ROWS + 5, 1_000_500), (1, 5, 500)):
+        merged = o.ReadSegments(CHAIN, (X,), first, is_bag=True)
+        assert of.most_read(merged) == (rows, size)
+        assert of.fewest_read(merged) == rows
+    some = o.ReadSegments(CHAIN, (X,), 1, is_bag=True)
+    assert of.files_read(some) == 1
+    both = o.Add((some, o.ReadBag(CHAIN, (X,))), (X,))
+    assert of.most_read(both)[0] == 5 + BASE_ROWS + 5
+
+
 def tables(newest: s.Segment, *, since: int, arrivals: int) -> Tables:
     """Those of a run that takes in what came after the newest segment of a chain."""
     pins = [s.PinnedFile(f"/in/{n}", 10, f"m{n}", None, CHANGES) for n in range(arrivals)]
