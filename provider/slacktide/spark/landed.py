@@ -19,6 +19,8 @@ CHANGE_TYPE = "_change_type"
 FILE = "__slacktide_file"
 ROW = "__slacktide_row"
 _TEXTUAL = ("csv", "json")
+# Of times that say no zone. It belongs to the source: sessions of other zones read the same rows.
+_ZONE = "UTC"
 _LEAST_INT = -(2**31)
 _PATTERN = re.compile(r"([{}\[\]*?\\])")
 _FORMATS = {"parquet": "parquet", "csv": "csv", "json": "json", "orc": "orc", "avro": "avro"}
@@ -72,6 +74,8 @@ def literal_path(address: str) -> str:
 
 def _options(record: Source, kind: str) -> dict[str, str]:
     options = {key: str(value) for key, value in record.arguments.get("options", {}).items()}
+    if kind in _TEXTUAL and not any(key.casefold() == "timezone" for key in options):
+        options["timeZone"] = _ZONE
     if _has_quarantine(record):
         options |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": ROW}
     elif kind in _TEXTUAL:

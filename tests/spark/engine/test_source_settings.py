@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from slacktide import errors as e
@@ -101,3 +105,52 @@ def test_a_delete_in_text_is_an_error_where_only_rows_are_added(lab: Lab) -> Non
     lab.ws.skip("t", "b.csv")
     lab.step()
     assert lab.bag("sums") == bag([("a", 1)])
+
+
+TIMED = "SELECT t.id, unix_micros(t.at) AS at, n.name FROM times t JOIN names n ON t.id = n.id"
+DAY = "2024-03-10 {:02}:30:00"
+
+
+def micros(text: str, zone: str) -> int:
+    local = datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone))
+    return (local - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+
+
+def land_text(lab: Lab, name: str, changes: list[tuple[str, int, str]]) -> None:
+    """Let changes of `times` land as csv or as json, with times that say no zone."""
+    lines = [
+        json.dumps({"id": key, "at": at, "_change_type": kind})
+        if name.endswith("json")
+        else f"{key},{at},{kind}"
+        for kind, key, at in changes
+    ]
+    (lab.folder("times") / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "zone"),
+    [
+        ("csv", {}, "UTC"),
+        ("json", {}, "UTC"),
+        ("csv", {"timezone": "America/New_York"}, "America/New_York"),
+    ],
+)
+def test_times_without_a_zone_are_those_of_the_source(
+    lab: Lab, kind: str, options: dict[str, str], zone: str
+) -> None:
+    """A mirror is written in one session, and the answer of a view in that of its own zone."""
+    declared = {"format": kind, "schema": "id INT, at TIMESTAMP", "options": options}
+    lab.ws.add_source("times", kind="change-feed", path=lab.landing("times"), **declared)
+    lab.source("names", "id INT, name STRING", *((i, f"n{i}") for i in range(40)))
+    first = [("insert", i, DAY.format(i % 24)) for i in range(40)]
+    land_text(lab, f"a.{kind}", first)
+    there = lab.spark.newSession()
+    there.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    lab.ws.add_view(there, "timed", TIMED, policy="incremental")
+    lab.step(timed="full")
+    land_text(lab, f"b.{kind}", [("delete", key, at) for _, key, at in first[:9]])
+    lab.step(timed="incremental")
+    lab.land("names", update=[((i, f"n{i}"), (i, "new")) for i in range(5, 12)])
+    lab.step(timed="incremental")
+    names: dict[int, str] = dict(lab.rows["names"])
+    assert lab.bag("timed") == bag((k, micros(at, zone), names[k]) for _, k, at in first[9:])
