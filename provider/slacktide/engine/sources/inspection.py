@@ -19,6 +19,8 @@ COMMIT_VERSION: Final = "_commit_version"
 INSERTS: Final = ("insert", "update_postimage")
 DELETES: Final = ("delete", "update_preimage")
 _IMAGES: Final = ("update_preimage", "update_postimage")
+_SIGN: Final = "__sign"
+_ROW: Final = "__row"
 _T = TypeVar("_T")
 
 
@@ -237,12 +239,16 @@ def _deletes(path: str, footer: Footer, expected: Expected) -> int:
 
 
 def _check_halves(path: str, footer: Footer, expected: Expected) -> None:
-    """Check that each key has as many rows before its updates as after them."""
+    """Check that each key has as many rows before its updates as after them.
+
+    What is kept are sums by key, of those alone that are not even yet. They are added up again once as
+    many have come, so that each is added up a few times, however many batches there are.
+    """
     import pyarrow as pa
     from pyarrow import compute
 
     key = list(expected.key)
-    parts = []
+    parts: list[pa.Table] = []
     for start, batch in _numbered(footer.batches([*key, CHANGE_TYPE])):
         table = pa.table({name: batch.column(name) for name in [*key, CHANGE_TYPE]})
         changes = table.column(CHANGE_TYPE).cast(pa.string())
@@ -251,14 +257,25 @@ def _check_halves(path: str, footer: Footer, expected: Expected) -> None:
             compute.equal(changes, _IMAGES[0]).cast(pa.int64()),
         )
         rows = pa.array(range(start, start + batch.num_rows), pa.int64())
-        table = table.append_column("__sign", signs).append_column("__row", rows)
-        parts.append(table.filter(compute.not_equal(signs, 0)))
-    sums = pa.concat_tables(parts).group_by(key).aggregate([("__sign", "sum"), ("__row", "min")])
-    odd = sums.filter(compute.not_equal(sums.column("__sign_sum"), 0)).sort_by("__row_min")
+        table = table.append_column(_SIGN, signs).append_column(_ROW, rows)
+        parts.append(_odd([table.filter(compute.not_equal(signs, 0))], key))
+        if sum(part.num_rows for part in parts[1:]) >= parts[0].num_rows:
+            parts = [_odd(parts, key)]
+    odd = _odd(parts, key).sort_by(_ROW)
     if odd.num_rows:
         first = odd.slice(0, 1).to_pylist()[0]
-        has, lacks = _IMAGES if first["__sign_sum"] < 0 else _IMAGES[::-1]
+        has, lacks = _IMAGES if first[_SIGN] < 0 else _IMAGES[::-1]
         shown = ", ".join(f"{name} {first[name]!r}" for name in key)
         raise expected.wrong(
-            path, f"has an {has} without its {lacks} for {shown}, row {first['__row_min']}"
+            path, f"has an {has} without its {lacks} for {shown}, row {first[_ROW]}"
         )
+
+
+def _odd(parts: Sequence[Any], key: list[str]) -> Any:
+    """The keys whose signs do not add up to nothing, each with its sum and its first row."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    sums = pa.concat_tables(parts).group_by(key).aggregate([(_SIGN, "sum"), (_ROW, "min")])
+    sums = sums.rename_columns({f"{_SIGN}_sum": _SIGN, f"{_ROW}_min": _ROW})
+    return sums.filter(compute.not_equal(sums.column(_SIGN), 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 
 import pyarrow as pa
@@ -122,6 +123,41 @@ def test_update_images_come_in_pairs(landing, ids, changes, fact):
         assert len(arrivals_of(keyed, peek(keyed, now=NOW), now=NOW)) == 1
     else:
         assert fact in error_of(keyed)
+
+
+def updates(path, ids, changes, *, group=10_000):
+    """A file of updates in many row groups, with keys that no encoding makes small."""
+    names = [hashlib.sha256(b"%d" % number).hexdigest() for number in ids]
+    data = pa.table({"id": pa.array(ids, pa.int64()), "name": names, "_change_type": changes})
+    pq.write_table(data, path, row_group_size=group)
+
+
+def test_images_that_are_far_apart_are_halves_of_one_update(landing):
+    keyed = source(landing, "change-feed", key=["id", "name"])
+    ids, halves = [*range(60_000), *reversed(range(60_000))], [60_000 * [half] for half in UPDATE]
+    updates(landing / "0.parquet", ids, [*halves[0], *halves[1]])
+    assert len(arrivals_of(keyed, peek(keyed, now=NOW), now=NOW)) == 1
+    ids[70_000] = 60_001
+    updates(landing / "0.parquet", ids, [*halves[0], *halves[1]])
+    assert "update_preimage without its update_postimage for id 49999, name " in error_of(keyed)
+    assert error_of(keyed).endswith(", row 50000")
+
+
+@pytest.fixture
+def usual_pool():
+    """The pool of memory that is used, and is again afterwards."""
+    usual = pa.default_memory_pool()
+    yield usual
+    pa.set_memory_pool(usual)
+
+
+def test_updates_are_not_held_in_memory(landing, usual_pool):
+    updates(landing / "0.parquet", [n // 2 for n in range(300_000)], list(UPDATE) * 150_000)
+    keyed = source(landing, "change-feed", key=["name"])
+    counted = pa.proxy_memory_pool(usual_pool)
+    pa.set_memory_pool(counted)
+    assert len(arrivals_of(keyed, peek(keyed, now=NOW), now=NOW)) == 1
+    assert 0 < counted.max_memory() < 24_000_000, "of a batch, not of all keys"
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "orc"])
