@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from slacktide.cli.bench_table import whole
 from slacktide.optimizer.expand import all_rules
 from slacktide.workloads import tpch
 from tests.campaigns.planned_tpcds import INSTANTS, PATTERNS, QUERIES
 from tests.campaigns.planning import SINGLE, SWITCHES
+from tests.campaigns.random_views import ROUND, summary
 from tests.harness.faults import KINDS
 from tests.harness.planner.tpcds_views import TPCDS
 from tests.harness.planner.tpch_views import TPCH
@@ -38,6 +40,27 @@ def test_all_tpch_views_held_at_full_length() -> None:
             and not any(name in step["empty"] for step in done)
         ]
         assert len(lively) >= 20
+
+
+def test_random_views_held_at_full_length() -> None:
+    campaign = found("random_views")
+    views = [view for done in campaign["rounds"] for view in done["views"]]
+    told = summary(campaign)
+    assert campaign["summary"] == told
+    assert len(views) >= 1250
+    assert all(len(view["methods"]) > campaign["batches"] >= 10 for view in views)
+    assert {view["wrong"] for view in views} == {""}
+    assert told["lively views"] >= 0.7
+    assert told["maintained views"] >= 0.97
+
+
+def test_no_random_view_was_left_out() -> None:
+    campaign = found("random_views")
+    for done in campaign["rounds"]:
+        first = campaign["seed"] * 1_000_000 + done["number"] * ROUND
+        named = [*done["refused"], *(view["name"] for view in done["views"])]
+        assert {f"v{seed}" for seed in range(first, first + ROUND)} <= {*named}
+        assert len(named) == len({*named})
 
 
 def test_no_fault_leaves_a_trace() -> None:
@@ -181,21 +204,18 @@ def _clustered(share: float) -> tuple[dict[str, Any], dict[str, Any]]:
     return cell["slacktide"], cell["batch"]
 
 
-def _summed(side: dict[str, Any], figure: str) -> float:
-    return sum(float(view.get(figure, 0)) for view in side["views"].values())
-
-
 def test_a_clustered_hundredth_costs_what_the_bench_is_held_to() -> None:
     """At scale 1; a view that an arrival does not concern reads nothing and says so."""
     assert found("bench_tpch_clustered")["setting"]["scale"] == 1
     mine, batch = _clustered(0.01)
+    tasks = [whole([{"side": side}], "side")["cpu_seconds"] for side in (mine, batch)]
     few = [
         name
         for name, view in mine["views"].items()
         if view.get("rows_read", 0) <= 0.1 * batch["views"][name]["rows_read"]
     ]
     assert len(few) >= 12
-    assert _summed(mine, "cpu_seconds") <= 0.4 * _summed(batch, "cpu_seconds")
+    assert tasks[0] <= 0.4 * tasks[1]
     assert mine["java_cpu_seconds"] <= 0.6 * batch["java_cpu_seconds"]
     for name, view in mine["views"].items():
         assert view.get("writes", 0) <= len(view.get("steps", ())) + 2, name

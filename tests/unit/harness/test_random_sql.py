@@ -239,13 +239,28 @@ def test_the_figures_of_a_campaign() -> None:
         {"name": "v1", "methods": "Fiu", "answers": "**=", "reasons": [], "constructs": ["in"]},
         {"name": "v2", "methods": "FFx", "answers": "---", "reasons": ["CLOCK"], "constructs": []},
     ]
-    rounds = [{"views": [{**v, "wrong": ""} for v in views], "refused": {}, "cases": ["initial"]}]
-    found = summary({"rounds": rounds})
+    plain = _round(views, ["initial", "plain", "skew"])
+    found = summary({"batches": 2, "rounds": [plain]})
     assert found["answers"] == {"not empty": 0.5, "changed": 0.25}
     assert (found["lively views"], found["maintained views"]) == (0.5, 0.5)
     assert found["incremental runs"] == 0.5
     assert found["why full"] == {"CLOCK": 1}
     assert found["failed where batch fails"] == 1
+
+
+def test_runs_of_moves_and_views_that_always_fail_are_counted_apart() -> None:
+    views = [
+        {"name": "v1", "methods": "FiuF", "answers": "****", "reasons": ["STATE_MISSING"]},
+        {"name": "v2", "methods": "xxx", "answers": "---", "reasons": []},
+    ]
+    moved = _round([{**view, "constructs": []} for view in views], ["initial", "a", "b", "lost"])
+    found = summary({"batches": 2, "rounds": [moved]})
+    assert found["maintained views"] == 0.5
+    assert (found["why full"], found["why full, with moves"]) == ({}, {"STATE_MISSING": 1})
+
+
+def _round(views: list[dict], cases: list[str]) -> dict:
+    return {"views": [{**v, "wrong": ""} for v in views], "refused": {}, "cases": cases}
 
 
 def test_the_result_of_a_campaign_is_read_back() -> None:
