@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from slacktide.engine.reports import Report
 from slacktide.engine.workspace import Workspace
+from slacktide.spark.seals import sealed
 from slacktide.store import update as u
 from slacktide.store.store import Store
 from tests.harness.objects import TickingClock
@@ -42,12 +43,13 @@ def bag(rows: Iterable[Any]) -> Counter:
     return Counter(tuple(canonical(value) for value in row) for row in rows)
 
 
-def as_if_written(store: Store, chain: str, size: int) -> None:
-    """Have the log say that the first file of an answer has a length: only its rows are wrong then."""
+def as_if_written(store: Store, chain: str, path: Path) -> None:
+    """Have the log say that the first file of an answer is as it stands: only its rows are wrong then."""
     found = store.world().chains[chain]
     assert found.base is not None
     first, *others = found.base.files
-    files = (replace(first, size=size), *others)
+    data = path.read_bytes()
+    files = (sealed(replace(first, size=len(data)), data), *others)
     store.commit([u.SetChain(replace(found, base=replace(found.base, files=files)))])
 
 

@@ -73,7 +73,7 @@ def test_landed_files_that_become_a_segment(pairs: Lab) -> None:
     priced(pairs, ALWAYS)
     pairs.land("a", insert=[(2, 2000)])
     with written_again(pairs, "a", early, (3, 9999)):
-        assert pairs.ws.plan().mirror_segments == {"a": 2}
+        assert pairs.ws.plan().mirror_segments == {"a": 3}
         refused(pairs, early)
     pairs.step(joined="incremental")
     assert mirrored(pairs, "a") == {"a": 3}
@@ -83,9 +83,9 @@ def test_landed_files_that_become_a_segment(pairs: Lab) -> None:
 
 def test_landed_files_of_a_mirror_that_is_written_anew(pairs: Lab) -> None:
     priced(pairs, NEVER)
-    early = pairs.land("a", insert=[(1, 1000 + i) for i in range(30)])
+    early = pairs.land("a", insert=[(1, 1000 + i) for i in range(50)])
     pairs.step(joined="incremental")
-    pairs.land("a", insert=[(2, 2000 + i) for i in range(30)])
+    pairs.land("a", insert=[(2, 2000 + i) for i in range(50)])
     with written_again(pairs, "a", early, (3, 9999)):
         assert pairs.ws.plan().mirrors == {"a": 3}
         refused(pairs, early)
@@ -99,9 +99,10 @@ def test_files_that_a_mirror_holds_are_not_looked_at(pairs: Lab) -> None:
     priced(pairs, ALWAYS)
     (first,) = pairs.folder("a").iterdir()
     first.unlink()
-    pairs.land("a", insert=[(2, 2000)])
+    for value in (2000, 3000):
+        pairs.land("a", insert=[(2, value)])
     pairs.refresh()
-    assert mirrored(pairs, "a") == {"a": 2}
+    assert mirrored(pairs, "a") == {"a": 3}
 
 
 def test_what_the_check_of_a_foreign_key_reads(lab: Lab) -> None:

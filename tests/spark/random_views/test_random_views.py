@@ -35,7 +35,7 @@ def test_every_answer_equals_batch(spark: SparkSession, tmp_path: Path) -> None:
     player = Player(spark, tmp_path, 3, range(SEED, SEED + VIEWS))
     player.load(compare=False)
     player.together(2)
-    found = summary({"rounds": [player.round.to_dict()]})
+    found = summary({"batches": 2, "rounds": [player.round.to_dict()]})
     assert [case.wrong for case in player.failures] == []
     assert found["views"] >= 100
     assert found["refused by Spark"] <= 2
