@@ -107,7 +107,8 @@ def spark(
         "spark.ui.showConsoleProgress": "false",
         **FRUGAL,
         **connector(request),
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={place}",
+        # Most code of a test runs a few times only, and is not worth the second compiler's time.
+        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dderby.system.home={place}",
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", java_home)

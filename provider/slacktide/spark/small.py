@@ -2,7 +2,8 @@
 
 A write by Spark has a fixed price in jobs, commits and, on local disks, processes; for a small result
 it is several times that of taking the rows and writing one file: 93 against 21 ms for a thousand rows,
-and 1.7 against 0.5 s of CPU for four outputs of one change. The limit bounds what the driver ever holds.
+and 1.7 against 0.5 s of CPU for four outputs of one change. The limit bounds the rows of one
+output that the driver holds, however wide they are.
 """
 
 from __future__ import annotations

@@ -38,8 +38,6 @@ class Between:
         end: the version after.
     """
 
-    rebuilds = False
-
     def __init__(
         self, memo: Memo, shapes: Shapes, rel: r.Rel, start: Version, end: Version
     ) -> None:
@@ -101,6 +99,11 @@ class Between:
 
     # ------------------------------------------------------------ what is kept
 
+    @property
+    def rebuilds(self) -> bool:
+        """Never: a state is asked for by whoever reads it."""
+        return False
+
     def builds(self, chain: str) -> bool:  # noqa: ARG002
         """Whether a state is asked for anew, as of one version."""
         return self._start == self._end
@@ -116,8 +119,7 @@ class Between:
     def keep(self, how: Recomputed) -> Kept:
         """The rows that an operator is recomputed from, and their change; a limit keeps them all."""
         change = self.delta(how.rows)
-        nothing = o.Evaluate(r.Values(how.rows.columns, ()), ())
-        return Kept(self.at(how.rows, "after"), change if change is not None else nothing)
+        return Kept(self.at(how.rows, "after"), change or o.nothing(how.rows.columns))
 
     def result(self, rel: r.Rel) -> Operator:
         """The result of an operator before."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any
 
 from slacktide.algebra import relation as r
 from slacktide.optimizer.memo.context import Between
@@ -20,20 +20,18 @@ Change = Callable[[Any, Context], Operator | None]
 
 def rows_at(memo: Memo, shapes: Shapes, rel: r.Rel, version: Version) -> Operator:
     """All rows of an operator at a version, from those of its inputs."""
-    asked = Between(memo, shapes, rel, version, version)
-    context = cast("Context", asked)
+    context = Between(memo, shapes, rel, version, version)
     at = next((rule.at for rule in _rules(rel, context) if rule.at), None)
     if at is None:
         return o.Evaluate(rel, ())
-    return asked.placed(at(rel, "after", context, None))
+    return context.placed(at(rel, "after", context, None))
 
 
 def changes_of(
     memo: Memo, shapes: Shapes, rel: r.Rel, start: Version, end: Version
 ) -> Iterator[Operator]:
     """The change of an operator between two versions, in every form that a delta rule gives."""
-    context = cast("Context", Between(memo, shapes, rel, start, end))
-    rule = next(_rules(rel, context), None)
+    rule = next(_rules(rel, Between(memo, shapes, rel, start, end)), None)
     if rule is not None:
         for change in (rule.delta, *rule.alternatives):
             yield change_by(change, memo, shapes, rel, start, end)
@@ -44,13 +42,8 @@ def change_by(
 ) -> Operator:
     """The change of an operator between two versions by one way to it."""
     context = Between(memo, shapes, rel, start, end)
-    found = change(rel, cast("Context", context))
-    return nothing(rel.columns) if found is None else context.placed(found)
-
-
-def nothing(columns: r.Columns) -> Operator:
-    """No rows."""
-    return o.Evaluate(r.Values(columns, ()), ())
+    found = change(rel, context)
+    return o.nothing(rel.columns) if found is None else context.placed(found)
 
 
 def _rules(rel: r.Rel, context: Context) -> Iterator[DeltaRule[Any]]:

@@ -13,8 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
-from slacktide.algebra import scalar as s
-from slacktide.algebra.literals import null_sql
 from slacktide.algebra.relation import Columns, Rel
 from slacktide.algebra.tree import inputs
 from slacktide.common.tree import graft
@@ -25,6 +23,7 @@ from slacktide.optimizer.memo.pattern import Binding, Form, Has, Leads, Reads
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetSnap, Tie, ValSnap
+from slacktide.optimizer.padding import padding_of
 from slacktide.program import operator as o
 
 _FIRST = 30
@@ -215,19 +214,7 @@ def _padded(rel: Rel, columns: Columns) -> Rel:
     """The same rows under columns that may be NULL, and are where the relation has none such."""
     if rel.columns == columns:
         return rel
-    there = {column.id: column for column in rel.columns}
-    return r.Project(
-        rel,
-        tuple(
-            s.Assignment(
-                column,
-                s.reference(there[column.id])
-                if column.id in there
-                else s.Literal(null_sql(column.type), column.type, nullable=True),
-            )
-            for column in columns
-        ),
-    )
+    return r.Project(rel, padding_of(rel.columns, columns))
 
 
 def _recombine(found: Binding, memo: Memo) -> None:

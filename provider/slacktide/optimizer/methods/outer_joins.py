@@ -25,7 +25,7 @@ from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap
 from slacktide.optimizer.memo.versions import Version
 from slacktide.optimizer.methods.disjunctive import Keys, OuterTree, Term, outer_tree
-from slacktide.optimizer.methods.padding import padded
+from slacktide.optimizer.padding import padded
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Pair
 

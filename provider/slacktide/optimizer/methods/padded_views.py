@@ -23,7 +23,7 @@ from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap
 from slacktide.optimizer.memo.versions import Version
-from slacktide.optimizer.methods.padding import padded
+from slacktide.optimizer.padding import padded
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 

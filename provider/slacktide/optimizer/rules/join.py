@@ -9,9 +9,9 @@ from __future__ import annotations
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import parts_of
-from slacktide.algebra.literals import null_sql
 from slacktide.algebra.types import BOOLEAN
 from slacktide.optimizer.distinct_keys import keep_distinct_keys
+from slacktide.optimizer.padding import padded
 from slacktide.optimizer.reduction import reduced
 from slacktide.optimizer.rule import Context, DeltaRule, Near, Terms, add, bounded_by, terms_of
 from slacktide.program import operator as o
@@ -55,7 +55,7 @@ def _outer_delta(rel: r.Join, context: Context) -> Operator | None:
     for side in _tested(rel):
         anti = r.Join(side.left, side.right, "anti", side.condition)
         lonely += terms_of(context.delta(anti))
-    return add(terms_of(inner) + _padded(rel, lonely), rel.columns)
+    return add(terms_of(inner) + [padded(term, rel.columns) for term in lonely], rel.columns)
 
 
 def _existence_delta(rel: r.Join, context: Context) -> Operator | None:
@@ -70,24 +70,6 @@ def _tested(rel: r.Join) -> list[r.Join]:
     left = r.Join(rel.left, rel.right, "semi", rel.condition)
     right = r.Join(rel.right, rel.left, "semi", rel.condition)
     return {"right": [right], "full": [left, right]}.get(rel.kind, [left])
-
-
-def _padded(rel: r.Join, terms: Terms) -> Terms:
-    """Rows of one side as rows of the join, with NULL for the columns of the other."""
-    padded: Terms = []
-    for term in terms:
-        there = {column.id: column for column in term.columns}
-        outputs = tuple(
-            s.Assignment(
-                column,
-                s.reference(there[column.id])
-                if column.id in there
-                else s.Literal(null_sql(column.type), column.type, nullable=True),
-            )
-            for column in rel.columns
-        )
-        padded.append(o.Map(term, outputs))
-    return padded
 
 
 def _marked(rel: r.Join, terms: Terms, value: str) -> Terms:
