@@ -1,7 +1,7 @@
 """What the alternatives of a memo cost: of each expression its operator, of each group its carrying.
 
-The same work and the same prices as those of programs. A group serves all who ask, so that nothing is
-read in part here: no expression knows the keys of a change that another one meets it with.
+The same work and the same prices as those of programs. A group serves all who ask, and is computed whole; but for tables
+that are read for one reader alone, of which a run reads what the keys of a change can meet.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from slacktide.optimizer.costs.operators import (
     write_work,
 )
 from slacktide.optimizer.costs.vector import Vector
-from slacktide.optimizer.memo.hole import ChangesBetween, SnapshotAt
+from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, SnapshotNear
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.statistics import Statistics
+from slacktide.optimizer.statistics.facts import UNKNOWN_REACH
 from slacktide.optimizer.statistics.memo import GroupSizes, holes
+from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
 
@@ -51,6 +53,10 @@ class MemoCosts:
         """The work of an expression, without that of its inputs."""
         known, gives = self.sizes.statistics, self.sizes.gives(flat)
         match flat:
+            case SnapshotNear():
+                source = known.source(flat.source)
+                read = read_work(gives.rows.value, source.bytes, source.files)
+                return read.times(source.reach.value)
             case SnapshotAt():
                 source = known.source(flat.source)
                 return read_work(gives.rows.value, source.bytes, source.files)
@@ -60,7 +66,14 @@ class MemoCosts:
                 return read_work(gives.rows.value, size, float(len(instants)))
             case _:
                 inputs = [self.sizes.of(hole.group) for hole in holes(flat)]
-                return operator_work(flat, inputs, gives, known)
+                work = operator_work(flat, inputs, gives, known)
+                return work.times(UNKNOWN_REACH, fixed=1.0) if self._is_near(flat) else work
+
+    def _is_near(self, flat: Operator) -> bool:
+        """Whether an expression works row by row on a table that is read in part."""
+        while isinstance(flat, o.Select | o.Map) and isinstance(flat.child, Hole):
+            flat = self._memo.groups.expressions(flat.child.group)[0]
+        return isinstance(flat, SnapshotNear)
 
     def _micros(self, work: Vector) -> int:
         """Never less than one, as no work is for nothing."""

@@ -14,14 +14,16 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.types import DataType
 from slacktide.common.node import Node
 from slacktide.common.tree import rewrite
+from slacktide.errors import InvariantError
 from slacktide.optimizer.foreign_keys import Referring
-from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt
+from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, SnapshotNear
 from slacktide.optimizer.memo.memo import Memo
+from slacktide.optimizer.memo.near import is_bounding, is_table
 from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap, ValDelta, ValSnap
 from slacktide.optimizer.memo.versions import Version
 from slacktide.optimizer.recomputed import Recomputed
-from slacktide.optimizer.rule import Kept, Near
+from slacktide.optimizer.rule import Kept, Near, bounded_by
 from slacktide.optimizer.states import AggregateState
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator
@@ -36,10 +38,21 @@ class Between:
         rel: the operator that is asked about.
         start: the version before; where it equals `end`, all is computed anew as of it.
         end: the version after.
+        is_near: whether tables of which a change meets a part are read for it alone.
+
+    Attributes:
+        was_near: whether such a table was asked for.
     """
 
     def __init__(
-        self, memo: Memo, shapes: Shapes, rel: r.Rel, start: Version, end: Version
+        self,
+        memo: Memo,
+        shapes: Shapes,
+        rel: r.Rel,
+        start: Version,
+        end: Version,
+        *,
+        is_near: bool = False,
     ) -> None:
         self._memo = memo
         self._shapes = shapes
@@ -47,6 +60,8 @@ class Between:
         self._start = start
         self._end = end
         self._changed = memo.tables.changed(start, end)
+        self._is_near = is_near
+        self.was_near = False
         self._made = 0
         self._layouts: dict[str, r.Aggregate] = {}
 
@@ -67,10 +82,29 @@ class Between:
         trait = SetDelta(self._start, self._end)
         return self._memo.ask(self._memo.tvr(rel), trait, rel.columns)
 
-    def at(self, rel: r.Rel, moment: Moment, near: Near | None = None) -> Operator:  # noqa: ARG002
-        """A relation at one of the versions, all of it: the group serves all who ask."""
+    def at(self, rel: r.Rel, moment: Moment, near: Near | None = None) -> Operator:
+        """A relation at one of the versions: all of it by a group that serves all who ask, or for one alone."""
+        if near is not None and self._is_part(rel, near):
+            self.was_near = True
+            return self._table(rel, moment)
         trait = SetSnap(self._start if moment == "before" else self._end)
         return self._memo.ask(self._memo.tvr(rel), trait, rel.columns)
+
+    def _is_part(self, rel: r.Rel, near: Near) -> bool:
+        is_wanted = self._is_near and is_table(rel)
+        return is_wanted and is_bounding(near, self._memo, self._changed)
+
+    def _table(self, rel: r.Rel, moment: Moment) -> Operator:
+        match rel:
+            case r.Filter():
+                return o.Select(self._table(rel.child, moment), rel.predicate)
+            case r.Project():
+                return o.Map(self._table(rel.child, moment), rel.outputs)
+            case r.Scan():
+                number = self._number(rel.source, moment)
+                return SnapshotNear(rel.source, rel.fields, number)
+            case _:
+                raise InvariantError(f"{rel.tag} is no table")
 
     def referring(self, rel: r.Join) -> Referring | None:  # noqa: ARG002
         """None: a reference is known to hold at the ends of a run, and not at virtual versions."""
@@ -119,7 +153,10 @@ class Between:
     def keep(self, how: Recomputed) -> Kept:
         """The rows that an operator is recomputed from, and their change; a limit keeps them all."""
         change = self.delta(how.rows)
-        return Kept(self.at(how.rows, "after"), change or o.nothing(how.rows.columns))
+        if change is None:
+            return Kept(self.at(how.rows, "after"), o.nothing(how.rows.columns))
+        near = bounded_by(change, [(key, key) for key, _ in how.keys])
+        return Kept(self.at(how.rows, "after", near), change)
 
     def result(self, rel: r.Rel) -> Operator:
         """The result of an operator before."""

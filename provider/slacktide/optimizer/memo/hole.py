@@ -47,6 +47,16 @@ class SnapshotAt(Operator):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SnapshotNear(SnapshotAt):
+    """A source at a version, read by those alone who need of it what the keys of a change meet.
+
+    It gives all rows, as nobody below it knows these keys; a run reads of them what it needs.
+    """
+
+    tag: ClassVar[str] = "snapshot_near"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ChangesBetween(Operator):
     """The changes of a source after a version, up to another."""
 
@@ -80,6 +90,6 @@ def moved_leaf(leaf: Leaf, instants: int) -> Leaf:
     """The same leaf at later versions."""
     if isinstance(leaf, SnapshotAt):
         later = leaf.version + instants if leaf.version else 0
-        return SnapshotAt(leaf.source, leaf.fields, later)
+        return type(leaf)(leaf.source, leaf.fields, later)
     start, end = leaf.start + instants, leaf.end + instants
     return ChangesBetween(leaf.source, leaf.fields, start, end)

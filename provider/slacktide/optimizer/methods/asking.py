@@ -34,16 +34,18 @@ def changes_of(
     rule = next(_rules(rel, Between(memo, shapes, rel, start, end)), None)
     if rule is not None:
         for change in (rule.delta, *rule.alternatives):
-            yield change_by(change, memo, shapes, rel, start, end)
+            yield from changes_by(change, memo, shapes, rel, start, end)
 
 
-def change_by(
+def changes_by(
     change: Change, memo: Memo, shapes: Shapes, rel: r.Rel, start: Version, end: Version
-) -> Operator:
-    """The change of an operator between two versions by one way to it."""
-    context = Between(memo, shapes, rel, start, end)
-    found = change(rel, context)
-    return o.nothing(rel.columns) if found is None else context.placed(found)
+) -> Iterator[Operator]:
+    """The change of an operator between two versions by one way to it, from all rows and from those near."""
+    for is_near in (False, True):
+        context = Between(memo, shapes, rel, start, end, is_near=is_near)
+        found = change(rel, context)
+        if context.was_near or not is_near:
+            yield o.nothing(rel.columns) if found is None else context.placed(found)
 
 
 def _rules(rel: r.Rel, context: Context) -> Iterator[DeltaRule[Any]]:

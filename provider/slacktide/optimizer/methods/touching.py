@@ -9,7 +9,7 @@ from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetDelta
-from slacktide.optimizer.methods.asking import change_by
+from slacktide.optimizer.methods.asking import changes_by
 from slacktide.optimizer.rules.recompute import RECOMPUTE_TOUCHED_GROUPS
 
 
@@ -18,10 +18,9 @@ def rules(shapes: Shapes) -> tuple[MemoRule, ...]:
 
     def recompute(found: Binding, memo: Memo) -> None:
         rel, delta = found["rel"], found["delta"]
-        change = change_by(
-            RECOMPUTE_TOUCHED_GROUPS.delta, memo, shapes, rel, delta.start, delta.end
-        )
-        memo.fill(found["q"], delta, change)
+        ways = changes_by(RECOMPUTE_TOUCHED_GROUPS.delta, memo, shapes, rel, delta.start, delta.end)
+        for change in ways:
+            memo.fill(found["q"], delta, change)
 
     return (
         MemoRule(
