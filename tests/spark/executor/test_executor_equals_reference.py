@@ -18,7 +18,7 @@ from tests.harness.memory import same_bag
 from tests.harness.plans import cases
 from tests.harness.workspace_on_spark import SparkWorkspace, types_of
 
-SHARDS = 8
+SHARDS = 5
 SETTINGS = hypothesis.settings(
     max_examples=25,
     database=None,

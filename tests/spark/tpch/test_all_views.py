@@ -39,9 +39,10 @@ def test_every_answer_equals_batch_after_every_run(
     nature: str, shop: tuple[Path, Workspace], spark: SparkSession
 ) -> None:
     root, workspace = shop
-    found = list(steps(root, workspace, spark, nature, batches=2))
-    assert [step.kind for step in found] == ["late", "empty"]
-    assert [step.different for step in found] == [{}, {}]
+    kinds = ["late", "empty"] if nature == "clustered" else ["late"]
+    found = list(steps(root, workspace, spark, nature, batches=len(kinds)))
+    assert [step.kind for step in found] == kinds
+    assert [step.different for step in found if step.different] == []
     assert {method for step in found for method in step.methods.values()} <= {
         "incremental",
         "unchanged",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 SCALE = 0.01
-BATCHES = 8
+BATCHES = 6
 LATE, EMPTY = 3, 5
 Answer = Callable[[str], Counter]
 
