@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from slacktide.spark.session import local_session
-from tests.harness.capabilities import CHANGES, PAGE, page, play
+from tests.harness.capabilities import CHANGES, PAGE, page, played
 from tests.harness.constructs import CONSTRUCTS
 from tests.harness.small_changes import shares
 
@@ -18,7 +18,7 @@ def main() -> int:
     """Run the campaign."""
     spark = local_session("capabilities")
     with tempfile.TemporaryDirectory() as folder:
-        found = play(spark, Path(folder) / "all", [*CONSTRUCTS], [*CHANGES])
+        found = played(spark, Path(folder) / "all", [*CONSTRUCTS], [*CHANGES])
         read = shares(spark, Path(folder) / "large", CONSTRUCTS)
     PAGE.write_text(page(found, read), encoding="utf-8")
     return 0

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slacktide.errors import UnsupportedQueryError
-from tests.harness.constructs import CONSTRUCTS, T, U, W
+from tests.harness.constructs import BELOW, CONSTRUCTS, T, U, W
 from tests.harness.lab import Lab, Row
 from tests.harness.small_changes import method_of
+from tests.harness.user_functions import register
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,21 +21,20 @@ if TYPE_CHECKING:
     from slacktide.engine.reports import Report
 
 PAGE = Path(__file__).parents[2] / "provider" / "docs" / "capabilities.md"
-HEAD = """# What is maintained, and how
+_TEXT = """# What is maintained, and how
 
 Every construct below runs as a view over small sources, and its answer is compared with a batch run after every one of these
-changes: inserts; deletes, the last row of a group and the current minimum among them; updates of keys, and NULL as a key; a
-dimension alone; both sides of a join at once; nothing at all; everything deleted and filled again.
+changes: *inserts*; *deletes*, the last row of a group and the current minimum among them; *updates* of keys, and NULL as a key; a
+*dimension* alone; *both* sides of a join at once; *nothing*, a row that comes and goes; a *refill*, everything deleted and filled again.
+Below each stands what the run then did: + took it in by changes, = found that it does not concern the view, *full* recomputed.
 
 *incremental*: a change of a thousandth of the rows, all of them neighbours, reads less than half of the rows that full
 recomputation reads. *touched keys*: only what belongs to changed keys is computed anew, and yet half of the rows or more are
 read. *full*: recomputed from the sources whenever these change. *Rows* is the share that was read, over sources of 40,000 and
-200,000 rows; it is not measured where the answer grows with the square of the rows.
+200,000 rows. *not measured*: maintained by changes alike, but the answer grows with the square of the rows, whoever computes it.
 
 *This page is written by `python -m tests.campaigns.capabilities` from runs whose answers were all equal.*
 
-| construct | method | rows | why |
-|---|---|---|---|
 """
 
 
@@ -91,44 +92,77 @@ def refilled(lab: Lab) -> None:
         lab.land(name, insert=rows)
 
 
-CHANGES: tuple[Callable[[Lab], None], ...] = (
-    inserted,
-    deleted,
-    updated,
-    dimension,
-    both,
-    nothing,
-    refilled,
-)
+COLUMNS: dict[str, Callable[[Lab], None]] = {
+    "inserts": inserted,
+    "deletes": deleted,
+    "updates": updated,
+    "dimension": dimension,
+    "both": both,
+    "nothing": nothing,
+    "refill": refilled,
+}
+CHANGES = tuple(COLUMNS.values())
+HEADS = ("construct", "method", "rows", *COLUMNS, "why")
+HEAD = f"{_TEXT}| {' | '.join(HEADS)} |\n{'|---' * len(HEADS)}|\n"
+_MARKS = {"incremental": "+", "unchanged": "=", "full": "full"}
 
 
-def page(reasons: Mapping[str, tuple[str, ...]], read: Mapping[str, float | None]) -> str:
-    """The page, from the reasons why constructs are full, and the shares of rows that are read."""
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What became of a construct.
+
+    Attributes:
+        reasons: why it is full; none where it is maintained by changes.
+        methods: of its runs, after one change after the other.
+    """
+
+    reasons: tuple[str, ...]
+    methods: tuple[str, ...]
+
+
+def page(found: Mapping[str, Played], read: Mapping[str, float | None]) -> str:
+    """The page, from what all changes found, and the shares of rows that are read."""
     lines = []
-    for construct, why in reasons.items():
+    for construct, one in found.items():
         share = read[construct]
         rows = "" if share is None else f"{share:.3f}"
-        lines.append(f"| {construct} | {method_of(why, share)} | {rows} | {' '.join(why)} |")
-    return HEAD + "\n".join(lines) + "\n"
+        marks = [_MARKS[method] for method in one.methods]
+        method = method_of(one.reasons, share)
+        lines.append([construct, method, rows, *marks, " ".join(one.reasons)])
+    return HEAD + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def play(
     spark: SparkSession, root: Path, constructs: list[str], changes: list[Callable[[Lab], None]]
 ) -> dict[str, tuple[str, ...]]:
     """Run constructs under changes, all answers compared each time; give why each is full."""
+    found = played(spark, root, constructs, changes)
+    return {construct: one.reasons for construct, one in found.items()}
+
+
+def played(
+    spark: SparkSession, root: Path, constructs: list[str], changes: list[Callable[[Lab], None]]
+) -> dict[str, Played]:
+    """Run constructs under changes, all answers compared each time; give what became of each."""
     lab = Lab(spark, root)
     lab.source("t", T, *FACTS)
     lab.source("u", U, *DIMENSION)
     lab.source("w", W, *NESTED)
+    register(lab.ws)
+    for name, sql in BELOW.items():
+        lab.view(name, sql)
     names = {f"v{place}": construct for place, construct in enumerate(constructs)}
     why = {name: _added(lab, name, CONSTRUCTS[construct]) for name, construct in names.items()}
     lab.step()
+    methods: dict[str, list[str]] = {name: [] for name in names}
     for change in changes:
         change(lab)
         report = lab.step()
         broken = [names[name] for name in names if not _as_promised(report, name, why[name])]
         assert broken == [], f"after {change.__name__}: {broken}"
-    return {names[name]: reasons for name, reasons in why.items()}
+        for name, did in methods.items():
+            did.append(report.views[name].method)
+    return {names[name]: Played(why[name], tuple(did)) for name, did in methods.items()}
 
 
 def _added(lab: Lab, name: str, sql: str) -> tuple[str, ...]:
