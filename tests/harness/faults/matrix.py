@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,8 @@ from slacktide.engine.workspace import Workspace
 from slacktide.errors import SlacktideError, UnknownObjectError
 from slacktide.store.garbage import GRACE
 from slacktide.store.record import Chain
-from tests.harness.faults.kinds import Kind
+from tests.harness.faults.kind import Kind
+from tests.harness.faults.outside import Outside
 from tests.harness.faults.points import Point, Points, counted, points
 from tests.harness.lab import Lab, bag, canonical
 from tests.harness.shop import Shop, segments
@@ -49,6 +50,7 @@ class _End:
     report: Report
     answers: Answers
     stored: Mapping[str, Counter[Any]]
+    misfits: Mapping[str, bytes]
 
 
 class Bench:
@@ -61,6 +63,7 @@ class Bench:
         self._shop = Shop(folder, lab.ws, kind.prepare(lab))
         self._kept = folder / "kept"
         self._shop.root.rename(self._kept)
+        self._outside = Outside(folder)
         self._restore()
         self._old = self._answers()
         self._run = max(self._shop.world().runs, default=0)
@@ -95,6 +98,7 @@ class Bench:
     def _restore(self) -> None:
         shutil.rmtree(self._shop.root, ignore_errors=True)
         shutil.copytree(self._kept, self._shop.root)
+        self._outside.restore()
 
     def _count(self) -> list[str]:
         """The steps of an undisturbed run."""
@@ -123,11 +127,12 @@ class Bench:
         commits = sum(step.startswith("put_if_absent log/") for step in self.steps)
         assert commits == self._kind.commits, self.steps
         assert self._shop.another().verify(self._spark).equal
-        return _End(report, self._answers(), self._stored())
+        return _End(report, self._answers(), self._stored(), self._outside.misfits())
 
     def _look(self, *, is_committed: bool) -> None:
         """A reader sees the last answer or the next one, and nothing of what is under way."""
         found = self._answers()
+        self._look_outside(is_committed=is_committed)
         if is_committed:
             assert self._same(found), "a reader sees neither answer after the commit"
             return
@@ -137,6 +142,12 @@ class Bench:
         assert found == seen, "a reader sees what is not committed"
         assert max(self._shop.world().runs, default=0) == self._run
         assert self._shop.another().status().runs == self._run
+
+    def _look_outside(self, *, is_committed: bool) -> None:
+        """Who reads what is published sees one answer or the other, whole."""
+        for name, rows in self._outside.published().items():
+            is_next = is_committed and rows == self._end.answers[name]
+            assert is_next or rows == self._old[name], f"{name} is published as it never was"
 
     def _retry(self) -> None:
         """A process that knows nothing of the first attempt ends where an undisturbed run does."""
@@ -151,9 +162,20 @@ class Bench:
             assert self._stored() == end.stored, "states or mirrors are others"
         assert workspace.verify(self._spark).equal, "verify finds a difference"
         self._lead_on(workspace, answers)
-        assert workspace.refresh(self._spark, self._shop.plan_id) == report
+        again = workspace.refresh(self._spark, self._shop.plan_id)
+        assert again == replace(report, sinks={})
         self._shop.check()
+        self._retried_outside(answers)
         self._collect()
+
+    def _retried_outside(self, answers: Answers) -> None:
+        """What lies beside the workspace is what an undisturbed run leaves there."""
+        published = self._outside.published()
+        assert [*published] == [*self._shop.another().sinks()], "a sink is empty"
+        assert published == {name: answers[name] for name in published}, (
+            "an old answer is published"
+        )
+        assert self._outside.misfits() == self._end.misfits, "other rows are kept apart"
 
     def _lead_on(self, workspace: Workspace, answers: Answers) -> None:
         """The changes since the run before lead from its answer to the new one."""
@@ -171,6 +193,7 @@ class Bench:
         self._shop.another(clock=lambda: now + GRACE + timedelta(minutes=1)).gc()
         left = self._shop.files() - self._shop.named()
         assert not left, f"{sorted(left)} is left"
+        assert set(self._outside.editions()) <= {1}, "an edition is left"
         self._shop.check()
 
     # ---------------------------------------------------------------- looking

@@ -21,12 +21,17 @@ from typing import Any
 import pytest
 
 from slacktide import store as s
+from slacktide.engine import quarantine
+from slacktide.store import pointers
+from slacktide.store.objects import ObjectStore, connect
+from slacktide.store.pointers import PointerLink
 from tests.harness.objects import FaultyObjects, Killed
 
 PATIENCE = 300.0
 WRITES = ("put", "put_if_absent", "delete")
 _TOKENS = re.compile(
     r"/[0-9a-f]{32}(?=/|$)"  # of attempts
+    r"|[^/ ]+/(?=outside/)|\d{12,20}-[0-9a-f]{16}(-[0-9a-f]+)?"  # of editions, and of what misfits
     r"|(?<=states/)[0-9a-f]+|(?<=log/)\d+|(?<=plans/)[0-9a-f]+"
     r"|/\.?part-.*"  # names that Spark gives, and what else one call deletes
 )
@@ -113,7 +118,7 @@ def counted(objects: s.Objects) -> FaultyObjects:
 
 @contextmanager
 def counting_spark() -> Iterator[None]:
-    """Let what processes ask of Spark be steps, too."""
+    """Let what processes ask of Spark, and what they write beside the workspace, be steps, too."""
     from pyspark.sql.classic.dataframe import DataFrame
     from pyspark.sql.readwriter import DataFrameWriter
 
@@ -121,7 +126,30 @@ def counting_spark() -> Iterator[None]:
         for name in _ACTIONS:
             patch.setattr(DataFrame, name, _action(getattr(DataFrame, name)))
         patch.setattr(DataFrameWriter, "parquet", _write(DataFrameWriter.parquet))
+        patch.setattr(PointerLink, "switch", _switch(PointerLink.switch))
+        for module in (pointers, quarantine):
+            patch.setattr(module, "connect", _connect(connect))
         yield
+
+
+def _connect(call: Callable[..., ObjectStore]) -> Callable[..., s.Objects]:
+    @wraps(call)
+    def connected(*arguments: Any, **named: Any) -> s.Objects:
+        found = call(*arguments, **named)
+        return found if _PROCESS.get() is None else counted(found)
+
+    return connected
+
+
+def _switch(call: Callable[..., bool]) -> Callable[..., bool]:
+    @wraps(call)
+    def switched(*arguments: Any) -> bool:
+        process = _PROCESS.get()
+        if process is not None:
+            process.reach("switch")
+        return call(*arguments)
+
+    return switched
 
 
 def _action(call: Callable[..., Any]) -> Callable[..., Any]:

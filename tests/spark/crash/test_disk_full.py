@@ -14,7 +14,7 @@ from slacktide.engine.workspace import Workspace
 from slacktide.errors import StorageError
 from tests.harness.capabilities import DIMENSION, FACTS, NESTED
 from tests.harness.constructs import CONSTRUCTS, T, U, W
-from tests.harness.faults.kinds import change, large
+from tests.harness.faults.kind import change, large
 from tests.harness.lab import Lab, bag
 from tests.harness.objects import TickingClock
 

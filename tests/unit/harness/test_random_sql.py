@@ -13,6 +13,7 @@ from tests.campaigns.random_views import as_text, signature, summary
 from tests.harness.lab import canonical
 from tests.harness.random_sql import constructs, random_view, random_view_over, sql
 from tests.harness.random_sql.changes import applied, from_json, inverse, no_rows, to_json
+from tests.harness.random_sql.collations import FIRST, IMAGES, is_collated
 from tests.harness.random_sql.expressions import Column, Pen, selective
 from tests.harness.random_sql.moves import commuting
 from tests.harness.random_sql.nodes import smaller, walk
@@ -54,6 +55,30 @@ def test_a_view_over_a_view_reads_it_by_name_or_by_text() -> None:
 def test_every_construct_is_written() -> None:
     found = Counter(name for seed in range(1500) for name in constructs(random_view(seed)))
     assert {name.strip() for name in WANTED.split(",")} <= set(found)
+
+
+def test_collations_are_written_in_campaigns_but_the_first() -> None:
+    assert not any(map(is_collated, range(FIRST - 1000, FIRST)))
+    seeds = [seed for seed in range(FIRST, FIRST + 3000) if is_collated(seed)]
+    assert 0.04 < len(seeds) / 3000 < 0.08
+    views = [random_view(seed) for seed in seeds]
+    texts = "".join(map(sql, views))
+    assert all(f"COLLATE {name}" in texts for name in IMAGES)
+    found = Counter(name for view in views for name in {*constructs(view)})
+    shapes = {
+        "group by",
+        "count distinct",
+        "top-k",
+        "window",
+        "full outer join",
+        "intersect",
+        "not in",
+    }
+    assert found["collation"] == len(views)
+    assert shapes <= {*found}
+    by_name, by_text = map(sql, random_view_over(seeds[0], f"v{seeds[0]}"))
+    assert sql(views[0]) in by_text
+    assert "COLLATE" not in by_name
 
 
 def test_few_views_hold_what_is_always_computed_anew() -> None:
