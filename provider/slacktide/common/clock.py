@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 Clock = Callable[[], datetime]
+_LONG_PERIOD = re.compile(r"[0-9]{4}(-(0[1-9]|1[0-2]))?", re.ASCII)
 
 
 def system_clock() -> datetime:
@@ -21,3 +23,14 @@ def isoformat(instant: datetime) -> str:
 def parse_instant(text: str) -> datetime:
     """Read what `isoformat` wrote; an offset other than Z is accepted too."""
     return datetime.fromisoformat(text)
+
+
+def is_point(text: str) -> bool:
+    """Whether a text is an instant of ISO 8601, or a day, month or year that ends at one."""
+    if _LONG_PERIOD.fullmatch(text):
+        return True
+    try:
+        parse_instant(text)
+    except ValueError:
+        return False
+    return True

@@ -10,9 +10,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _NAMED_BY_VALUE = re.compile(r"\bidentifier\s*\(", re.IGNORECASE)
 
 
-def is_name(text: str) -> bool:
-    """Whether a text may name an object, or a column without backticks."""
-    return _NAME.fullmatch(text) is not None
+def is_name(text: object) -> bool:
+    """Whether something may name an object, or a column without backticks."""
+    return isinstance(text, str) and _NAME.fullmatch(text) is not None
 
 
 def check_name(kind: str, name: str) -> str:

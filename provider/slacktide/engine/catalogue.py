@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
-from slacktide.common.clock import isoformat
+from slacktide.common.clock import is_point, isoformat
 from slacktide.common.names import check_name
 from slacktide.engine.definitions import (
     ViewDraft,
@@ -37,6 +37,7 @@ from slacktide.errors import (
     CommitConflictError,
     FunctionError,
     InvalidNameError,
+    InvalidSettingError,
     InvariantError,
     ObjectExistsError,
 )
@@ -189,6 +190,11 @@ class Catalogue:
         """Mark a source as complete up to a point."""
         known("source", name, self._store.world().sources)
         text = until if isinstance(until, str) else isoformat(until)
+        if not is_point(text):
+            raise InvalidSettingError(
+                f"source {name} cannot be complete up to {text!r}, which is no point in time",
+                hint="give an instant, a day, a month or a year: 2026-01-31T12:00:00Z, 2026-01-31, 2026-01, 2026",
+            )
         self._store.commit([u.MarkComplete(name, text)])
 
     def pause_view(self, name: str, *, paused: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -24,6 +25,7 @@ from slacktide.errors import (
 from slacktide.optimizer.upkeep import state_sources, verdict
 from slacktide.store import requirement as q
 from slacktide.store import update as u
+from slacktide.store.entry import can_be_kept
 from slacktide.store.record import FunctionRecord
 from slacktide.store.world import World
 
@@ -245,6 +247,11 @@ def check_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidSettingError(
                 f"view {name} has the unknown setting {key!r}",
                 hint=f"settings are {', '.join(SETTINGS)}",
+            )
+        if not can_be_kept(settings[key]):
+            raise InvalidSettingError(
+                f"view {name} has {key} = {reprlib.repr(settings[key])}, which the log cannot hold",
+                hint="give texts, finite numbers, true and false, and lists and mappings of these",
             )
     policy = settings.get("policy", "auto")
     if policy not in POLICIES:

@@ -113,7 +113,8 @@ class Intake:
         world = self._store.world()
         known("source", name, world.sources)
         source = world.sources[name]
-        if isinstance(arrival, int):
+        if not isinstance(arrival, str):
+            arrival = int(arrival)  # it may be a number of NumPy, which no log can hold
             if arrival in source.skipped:
                 return  # once more would only have the views built anew
             if not 1 <= arrival <= source.version:

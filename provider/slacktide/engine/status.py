@@ -13,6 +13,7 @@ from slacktide.engine.goal_setting import weights_of
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.reports import History, Report, ViewReport
 from slacktide.engine.sources import wide_ddl
+from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.upkeep import verdict
 from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord
@@ -93,10 +94,15 @@ def history_of(
 
     Raises:
         UnknownObjectError: there is no such view.
+        InvalidSettingError: the limit is none.
     """
     if view is not None:
         known("view", view, world.views)
-    numbers = sorted(world.runs)[-limit:] if limit else sorted(world.runs)
+    if limit is not None and limit < 1:
+        raise InvalidSettingError(
+            f"limit is {limit}, which is not a number of runs to look at", hint="give 1 or more"
+        )
+    numbers = sorted(world.runs)[-(limit or 0) :]
     reports = History(numbers, read)
     if view is None:
         return reports

@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import Clock, isoformat, system_clock
+from slacktide.common.quantities import parse_bytes
+from slacktide.engine.arguments import checked
 from slacktide.engine.catalogue import Catalogue
 from slacktide.engine.declaring import apply_declared, declare
 from slacktide.engine.definitions import known
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from slacktide.spark.handles import DataFrame, SparkSession
 
 
+@checked
 class Workspace(WorkspaceDefinitions):
     """A workspace at an address: a path, ``s3://``, ``gs://`` or ``abfss://``.
 
@@ -55,7 +59,7 @@ class Workspace(WorkspaceDefinitions):
     @classmethod
     def create(
         cls,
-        root: str,
+        root: str | PathLike[str],
         *,
         storage_options: Mapping[str, Any] | None = None,
         clock: Clock = system_clock,
@@ -69,13 +73,15 @@ class Workspace(WorkspaceDefinitions):
         for unknown in sorted(set(settings) - {"state_budget"}):
             fact = f"a workspace has no setting {unknown!r}"
             raise InvalidSettingError(fact, hint="the one setting is state_budget")
+        if settings.get("state_budget") is not None:
+            parse_bytes(settings["state_budget"], setting="state_budget")
         store = Store.create(root, settings=settings, options=storage_options, clock=clock)
         return cls(store, clock)
 
     @classmethod
     def open(
         cls,
-        root: str,
+        root: str | PathLike[str],
         *,
         storage_options: Mapping[str, Any] | None = None,
         clock: Clock = system_clock,
@@ -115,7 +121,7 @@ class Workspace(WorkspaceDefinitions):
         self,
         views: Sequence[str] | None = None,
         *,
-        event: Any = None,
+        event: datetime | None = None,
         now: datetime | None = None,
         declarations: Mapping[str, Any] | None = None,
         due: bool = False,

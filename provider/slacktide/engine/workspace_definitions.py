@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from slacktide.engine.arguments import checked
 from slacktide.engine.catalogue import Catalogue
 from slacktide.engine.definitions import ViewDraft
 from slacktide.store.record import FunctionRecord, Source, ViewRecord
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from slacktide.spark.handles import SparkSession
 
 
+@checked
 class WorkspaceDefinitions:
     """The part of `Workspace` that defines; its base, so that each has one subject, and never used alone.
 

@@ -9,7 +9,9 @@ that spaces and percent signs in names need no care above this module.
 from __future__ import annotations
 
 import re
+import reprlib
 from dataclasses import dataclass
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote
@@ -78,12 +80,18 @@ class Address:
         return other.path.removeprefix(prefix) if other.path.startswith(prefix) else None
 
 
-def parse_address(text: str) -> Address:
+def parse_address(given: str | PathLike[str]) -> Address:
     """Read an address as a user spells it, Spark's own schemes included.
 
     Raises:
-        InvalidSettingError: the scheme is not known, or the address holds credentials.
+        InvalidSettingError: it is no text or path, the scheme is not known, or the address holds credentials.
     """
+    text = fspath(given) if isinstance(given, PathLike) else given
+    if not isinstance(text, str):
+        raise InvalidSettingError(
+            f"the address is {reprlib.repr(given)}, which is neither a text nor a path",
+            hint="give a path or a URL",
+        )
     match = _SCHEME.match(text)
     if match is None:
         return _local(text)
@@ -121,7 +129,13 @@ def check_relative(relative: str) -> str:
 def _local(text: str) -> Address:
     if not text.strip() or "\x00" in text:
         raise InvalidSettingError("an address is empty", hint="give a path or a URL")
-    expanded = Path(text).expanduser()
+    try:
+        expanded = Path(text).expanduser()
+    except RuntimeError as error:
+        raise InvalidSettingError(
+            f"the address {text!r} is below the home of a user that is not known here",
+            hint="give an absolute path",
+        ) from error
     # Symbolic links stay as the user spelled them; only "." and ".." are taken out.
     parts: list[str] = []
     for part in (expanded if expanded.is_absolute() else Path.cwd() / expanded).parts[1:]:

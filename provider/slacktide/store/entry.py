@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from slacktide.errors import InvariantError, WorkspaceError
 from slacktide.store.requirement import Requirement
-from slacktide.store.serde import FORMAT, REQUIREMENTS, UPDATES, newer
+from slacktide.store.serde import FORMAT, REQUIREMENTS, UPDATES, encode, newer
 from slacktide.store.update import Update
 
 _CORRUPT: Final = "restore the object from a backup; Slacktide never rewrites it"
@@ -89,6 +89,15 @@ def dump_json(document: Mapping[str, Any]) -> bytes:
         return text.encode()
     except (TypeError, ValueError) as error:
         raise InvariantError(f"a document cannot be written as JSON: {error}") from error
+
+
+def can_be_kept(value: object) -> bool:
+    """Whether a value that a user gave can stand in an entry."""
+    try:
+        dump_json({"value": encode(value)})
+    except InvariantError:
+        return False
+    return True
 
 
 def load_document(data: bytes, where: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from slacktide.common.clock import parse_instant
-from slacktide.errors import CommitConflictError
+from slacktide.errors import CommitConflictError, InvalidSettingError
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.address import parse_address
@@ -80,7 +80,15 @@ def collect(
         grace: how long readers go on with what they opened, and runs take; a run that takes longer
             fails with a conflict if there was a collection meanwhile.
         keep_runs: how many of the newest runs stay readable; None for all.
+
+    Raises:
+        InvalidSettingError: the grace or the number of runs is below zero.
     """
+    if grace < timedelta() or (keep_runs is not None and keep_runs < 0):
+        wrong = f"grace is {grace}" if grace < timedelta() else f"keep_runs is {keep_runs}"
+        raise InvalidSettingError(
+            f"a collection cannot keep less than nothing: {wrong}", hint="give zero or more"
+        )
     changes = _forget_changes(store, keep_runs)
     files = _dead_files(store, now - grace)
     store.delete(file.path for file in files)

@@ -241,6 +241,8 @@ def connect(
         return ObjectStore(_open_local(address, create=create), address)
     try:
         client = reach(address, options)
+    except SlacktideError:
+        raise
     except _FOREIGN as error:
         raise _translate(error, address.spelling, denied=False) from error
     return ObjectStore(client, address)

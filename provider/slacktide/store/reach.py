@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from obstore.store import from_url
 
+from slacktide.errors import InvalidSettingError
 from slacktide.store.address import Address
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def reach(address: Address, options: Options | None) -> obstore.store.ObjectStor
     """Make obstore's client of the bucket of an address.
 
     Raises:
+        InvalidSettingError: an option is not of the form that it must have.
         Exception: as obstore raises it; the caller knows what the address is for.
     """
     config, http = _parted(options or {})
@@ -126,12 +128,21 @@ def _parted(options: Options) -> tuple[dict[str, str], dict[str, Any]]:
         if value is None:
             continue
         if name == _NESTED:
-            http |= dict(value)
+            http |= _nested(value)
         elif plain in HTTP:
             http[plain] = _text(value)
         else:
             config[name] = _text(value)
     return config, http
+
+
+def _nested(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidSettingError(
+            f"the storage option {_NESTED} is a {type(value).__name__}, which is not a mapping",
+            hint='write it as in {"client_options": {"timeout": "30s"}}',
+        )
+    return value
 
 
 def _with_environment(http: dict[str, Any], config: Mapping[str, str]) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from os import PathLike
+from typing import Any, Final
 
 from slacktide.common.clock import Clock, isoformat
 from slacktide.errors import (
@@ -39,6 +41,7 @@ from slacktide.store.update import CreateWorkspace, RecordRun, Update
 from slacktide.store.world import World
 
 Tokens = Callable[[], str]
+_PLAN_ID: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 
 
 def random_token() -> str:
@@ -74,7 +77,7 @@ class Store:
     @classmethod
     def create(
         cls,
-        root: str,
+        root: str | PathLike[str],
         *,
         settings: Mapping[str, Json],
         options: Mapping[str, Any] | None = None,
@@ -105,7 +108,7 @@ class Store:
     @classmethod
     def open(
         cls,
-        root: str,
+        root: str | PathLike[str],
         *,
         options: Mapping[str, Any] | None = None,
         clock: Clock,
@@ -282,6 +285,8 @@ class Store:
             WorkspaceError: it is corrupt.
             NewerFormatError: a newer version wrote it.
         """
+        if not _PLAN_ID.fullmatch(plan_id):
+            return None  # a user may ask for anything
         key = _plan_key(plan_id)
         data = self._objects.get(key)
         return None if data is None else _body(data, "plan", self.path(key))

@@ -39,6 +39,10 @@ WRONG = {
     "a source that is not there": (("source", "hold", "ghost"), "ghost"),
     "an arrival that is not there": (("source", "skip", "orders", "9"), "9"),
     "a file that is not there": (("source", "skip", "orders", "z.csv"), "z.csv"),
+    "a point in time that is none": (
+        ("source", "complete", "orders", "whenever"),
+        "source orders cannot be complete up to 'whenever'",
+    ),
     "a view that is not there": (("read", "ghost"), "ghost"),
     "changes of no view": (("changes", "ghost", "--since", "0"), "ghost"),
     "changes that end before they begin": (

@@ -22,6 +22,7 @@ from slacktide.engine.sources.inspection import (
 )
 from slacktide.errors import InvalidSettingError, SourceError
 from slacktide.store.address import parse_address
+from slacktide.store.entry import can_be_kept
 
 KINDS: Final = ("files", "change-feed")
 FORMATS: Final = ("parquet", "csv", "json", "orc", "avro")
@@ -264,8 +265,8 @@ def _options(value: Any) -> dict[str, Any]:
                 f"options has {name!r}, which Slacktide sets itself",
                 hint="leave it out: every accepted file is read whole, or the run fails",
             )
-        if not isinstance(one, str | int | float | bool):
-            raise _wrong(f"options {name}", one, "a text, a number or a boolean")
+        if not isinstance(one, str | int | float | bool) or not can_be_kept(one):
+            raise _wrong(f"options {name}", one, "a text, a finite number or a boolean")
     return options
 
 

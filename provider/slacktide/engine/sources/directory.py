@@ -203,6 +203,8 @@ def bucket(
         return LocalStore()
     try:
         return reach(address, storage_options)
+    except SlacktideError:
+        raise
     except _FOREIGN as error:
         raise _translate(error, address.spelling) from error
 
