@@ -25,6 +25,7 @@ from slacktide.errors import (
 )
 from slacktide.store.address import Address, check_relative
 from slacktide.store.layout import DEPTH
+from slacktide.store.links import circle_on
 from slacktide.store.reach import reach
 
 if TYPE_CHECKING:
@@ -251,6 +252,12 @@ def connect(
 def _open_local(address: Address, *, create: bool) -> LocalStore:
     path = Path(address.path)
     client = None
+    circle = circle_on(path)
+    if circle is not None:
+        raise WorkspaceError(
+            f"{address.spelling} cannot be used: {circle} is a symbolic link that leads back to itself",
+            hint="remove the link, or give the path of a directory",
+        )
     try:
         if create:
             path.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from slacktide.errors import SinkError, SlacktideError, StorageError
 from slacktide.store.address import Address
+from slacktide.store.links import circle_on
 from slacktide.store.objects import ObjectStore, connect
 from slacktide.store.publication import Edition, Publication
 
@@ -199,6 +200,12 @@ def _local(path: Path) -> Iterator[None]:
             f"{path} lies below a file", hint="give the sink a path below a directory"
         ) from error
     except OSError as error:
+        circle = circle_on(path.parent)
+        if circle is not None:
+            raise SinkError(
+                f"{path} cannot be made: {circle} is a symbolic link that leads back to itself",
+                hint="remove the link, or give the sink another path",
+            ) from error
         raise StorageError(
             f"the file system failed at {path}: {error.strerror}",
             hint="the same call may succeed when repeated",

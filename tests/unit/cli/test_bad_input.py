@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from slacktide.cli.main import run_command
-from tests.unit.cli.conftest import Program
+from tests.unit.cli.conftest import ORDERS, Program
 
 WRONG = {
     "no such command": (("fly",), "No such command 'fly'"),
@@ -174,3 +174,15 @@ def test_java_is_missing(shop: Program, tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.startswith("error: Spark needs Java 17 or 21")
     assert ran.stderr.count("\n") == 1
+
+
+def test_a_link_that_leads_in_a_circle_is_named(shop: Program) -> None:
+    circle = shop.root.parent / "circle"
+    circle.symlink_to("circle")
+    (command, verb, _, *rest) = ORDERS
+    for ran in (
+        shop(command, verb, "more", *rest, "--path", str(circle)),
+        Program(circle, shop.capture)("status"),
+    ):
+        assert ran.code == 2
+        assert f"{circle} is a symbolic link that leads back to itself" in ran.err

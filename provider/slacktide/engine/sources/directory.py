@@ -27,6 +27,7 @@ from slacktide.errors import (
     StorageError,
 )
 from slacktide.store.address import Address, parse_address
+from slacktide.store.links import circle_below, circle_on
 from slacktide.store.objects import is_folder
 from slacktide.store.reach import reach
 
@@ -89,6 +90,9 @@ class Directory:
                     if is_data(listed.key) and not is_folder(listed.size, self.address, head):
                         yield listed
         except _FOREIGN as error:
+            circle = circle_below(Path(self.address.path)) if self.is_local else None
+            if circle is not None:
+                raise _circular(self.address.spelling, circle) from error
             raise _translate(error, self.address.spelling) from error
 
     def head(self, key: str) -> Listed | None:
@@ -210,6 +214,9 @@ def bucket(
 
 
 def _local(path: Path) -> LocalStore:
+    circle = circle_on(path)
+    if circle is not None:
+        raise _circular(str(path), circle)
     try:
         there, is_directory = path.exists(), path.is_dir()
     except PermissionError as error:
@@ -229,6 +236,13 @@ def _local(path: Path) -> LocalStore:
         return LocalStore(path)
     except _FOREIGN as error:
         raise _translate(error, str(path)) from error
+
+
+def _circular(where: str, link: Path) -> SourceError:
+    return SourceError(
+        f"{where} cannot be read: {link} is a symbolic link that leads back to itself or above itself",
+        hint="remove the link, or give the path where files land",
+    )
 
 
 def _denied(where: str) -> SourceError:
