@@ -83,6 +83,7 @@ class SparkWorkspace:
             end=plan.end,
             scopes={},
             query=self._query(plan),
+            kind="view",
         )
         world = self.store.world()
         now = TickingClock()()

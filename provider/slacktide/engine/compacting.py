@@ -125,7 +125,7 @@ def _merged(executor: Executor, world: World, plan: Compaction) -> Compacted:
     done = Compacted(plan)
     versions = dict(world.chains[plan.chain].versions or {})
     try:
-        done.outcome = executor.run(Task(plan.chain, plan.program, {}, versions, {}))
+        done.outcome = executor.run(Task(plan.chain, plan.program, {}, versions, {}, kind="chain"))
     except DamagedFileError as error:
         if not plan.chain.startswith("views/"):
             raise

@@ -128,6 +128,7 @@ def _task(world: World, work: Work) -> Task:
         work.query,
         former_answer(world, work.name, work.view),
         limits=work.plan.guard,
+        kind="view",
     )
 
 

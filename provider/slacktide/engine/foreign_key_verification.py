@@ -196,7 +196,7 @@ class _Checker:
         )
 
     def _found(self, kind: Kind, name: str, operator: Operator) -> KeyCheck:
-        task = Task(name, Program(()), self._versions, self._versions, scopes={})
+        task = Task(name, Program(()), self._versions, self._versions, scopes={}, kind=kind)
         rows = self._executor.rows(task, operator, most=_EXAMPLES)
         count = self._executor.count(task, operator) if rows else 0
         return KeyCheck(kind, name, count, tuple(example(row) for row in rows))

@@ -257,7 +257,7 @@ def _broken(
 ) -> str:
     """Say in words what of the changes up to some versions breaks a foreign key; no text for nothing."""
     start = dict(record.versions)
-    task = Task(record.name, Program(()), start, end, scopes={})
+    task = Task(record.name, Program(()), start, end, scopes={}, kind="foreign key")
     check = Check(foreign_key_of(record), {name: world.sources[name].schema for name in start})
     try:
         for operator, what in _ways(executor, task, record, check):

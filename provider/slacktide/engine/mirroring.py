@@ -67,12 +67,16 @@ def write_mirrors(executor: Executor, world: World, mirrors: Mirrors) -> dict[st
     for name, version in mirrors.anew.items():
         source = world.sources[name]
         program = mirror_program(name, source.schema, _key(source))
-        written[name] = executor.run(Task(name, program, {}, {name: version}, scopes={}))
+        written[name] = executor.run(
+            Task(name, program, {}, {name: version}, scopes={}, kind="source")
+        )
     for name, version in mirrors.extended.items():
         source = world.sources[name]
         program = Program((segment_step(name, source.schema, _key(source)),))
         start = dict(world.chains[f"sources/{name}"].versions or {})
-        written[name] = executor.run(Task(name, program, start, {name: version}, scopes={}))
+        written[name] = executor.run(
+            Task(name, program, start, {name: version}, scopes={}, kind="source")
+        )
     return written
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal
 
-from slacktide.program.operator import Merge, Program
+from slacktide.program.operator import Program
 from slacktide.spark.cost import Cost
 from slacktide.store.record import Segment
+
+Kind = Literal["view", "source", "chain", "key", "foreign key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,10 @@ class FormerAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one run does for one view; a mirror is the task of a source, without a query.
+    """What one run does for one object; only a view has a query.
 
     Attributes:
+        kind: of the object, as users call it.
         start: versions of the sources at the start; empty without an answer.
         end: versions at the end.
         scopes: the sources that each state is made of.
@@ -63,14 +67,12 @@ class Task:
     query: Query | None = None
     former: FormerAnswer | None = None
     limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    kind: Kind = field(kw_only=True)
 
     @property
     def title(self) -> str:
         """What errors say that the task is about."""
-        if self.query is not None:
-            return f"view {self.name}"
-        merges = any(isinstance(step, Merge) for step in self.program.steps)
-        return f"chain {self.name}" if merges else f"source {self.name}"
+        return f"{self.kind} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)

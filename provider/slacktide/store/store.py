@@ -195,7 +195,7 @@ class Store:
             reason = obstacle(world, requirement)
             if reason is not None:
                 raise CommitConflictError(
-                    f"{type(requirement).__name__} does not hold: {reason}",
+                    f"nothing is committed, as meanwhile {reason}",
                     hint="plan again and repeat",
                 )
         if not entry.updates:

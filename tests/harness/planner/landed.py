@@ -45,7 +45,7 @@ class Landed:
         """Write the current rows of a source, as a refresh does that needs them."""
         record = self.store.world().sources[source]
         program = mirror_program(source, record.schema)
-        task = Task(source, program, {}, {source: record.version}, scopes={})
+        task = Task(source, program, {}, {source: record.version}, scopes={}, kind="source")
         self._commit(self._executed(task).chains)
 
     def execute(self, view: str, program: Program, start: Versions, end: Versions) -> None:
@@ -57,7 +57,7 @@ class Landed:
 
     def attempt(self, view: str, program: Program, start: Versions, end: Versions) -> Outcome:
         """Run a program and commit nothing, so that another finds all as it was."""
-        return self._executed(Task(view, program, start, end, scopes={}))
+        return self._executed(Task(view, program, start, end, scopes={}, kind="view"))
 
     def rows(self, segment: Segment) -> Rows:
         """Read what a run wrote, committed or not."""

@@ -61,6 +61,7 @@ class Asked:
 
     def rows(self, task: Any, _operator: Any, most: int) -> list[tuple[Any, ...]]:
         self.asked.append(task.name)
+        assert task.title == f"foreign key {task.name}", "what errors say that it is about"
         found = self._found.get(task.name, [])
         if isinstance(found, Exception):
             raise found
