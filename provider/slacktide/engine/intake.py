@@ -19,7 +19,7 @@ from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.record import Source
-from slacktide.store.world import World, reads
+from slacktide.store.world import World
 
 if TYPE_CHECKING:
     from slacktide.store.store import Store
@@ -100,7 +100,9 @@ class Intake:
         world = self._store.world()
         landed = self.landed()
         return {
-            name: 0 if source.held else landed[name] + source.version - _consumed(world, source)
+            name: 0
+            if source.held
+            else landed[name] + source.version - _taken_in_by_all(world, source)
             for name, source in world.sources.items()
         }
 
@@ -169,10 +171,8 @@ def _last(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _consumed(world: World, source: Source) -> int:
-    taken = [
-        (view.versions or {}).get(source.name, 0)
-        for view in world.views.values()
-        if not view.paused and source.name in reads(view)
-    ]
-    return min(taken, default=0 if not world.views else source.version)
+def _taken_in_by_all(world: World, source: Source) -> int:
+    """The version that no view lacks; paused views wait for nothing."""
+    taken = world.taken_in(source.name)
+    waited = [at for name, at in taken.items() if not world.views[name].paused]
+    return min(waited, default=0 if not world.views else source.version)

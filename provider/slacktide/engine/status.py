@@ -17,7 +17,7 @@ from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.upkeep import verdict
 from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord
-from slacktide.store.world import World, reads
+from slacktide.store.world import World
 
 if TYPE_CHECKING:
     from slacktide.store.store import Store
@@ -152,7 +152,7 @@ def make_status(
 
 def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
     mirror = world.chains.get(f"sources/{source.name}")
-    consumed = min(_consumed(world, source.name), default=source.version)
+    consumed = _needed_from(world, source)
     held = segments(mirror) if mirror is not None and mirror.base is not None else ()
     told = (s.versions[source.name] for s in held)
     totals = source.arrivals.totals(0, source.version)
@@ -195,13 +195,11 @@ def _foreign_keys(world: World) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _consumed(world: World, source: str) -> list[int]:
-    """Up to where views have read a source, and the states from which views may go on."""
+def _needed_from(world: World, source: Source) -> int:
+    """The version from which some view, or a state from which one may go on, has yet to read a source."""
     states = (c.versions or {} for c in world.chains.values() if c.id.startswith("states/"))
-    return [
-        *((v.versions or {}).get(source, 0) for v in world.views.values() if source in reads(v)),
-        *(versions[source] for versions in states if source in versions),
-    ]
+    told = (versions[source.name] for versions in states if source.name in versions)
+    return min([*world.taken_in(source.name).values(), *told], default=source.version)
 
 
 def _view(world: World, record: ViewRecord, reports: Mapping[int, Report]) -> dict[str, Any]:

@@ -82,6 +82,14 @@ class World:
             found |= more
         return tuple(sorted(found))
 
+    def taken_in(self, source: str) -> dict[str, int]:
+        """Up to which version of a source the views that read it have come, by view."""
+        return {
+            view.name: (view.versions or {}).get(source, 0)
+            for view in self.views.values()
+            if source in reads(view)
+        }
+
     def callers(self, function: str) -> tuple[str, ...]:
         """Names of the views whose texts may call a function, sorted."""
         return tuple(sorted(v.name for v in self.views.values() if may_name(v.sql, function)))
