@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from typing import IO, TYPE_CHECKING
 
 from slacktide.errors import ExecutionError, SetupError
-from slacktide.spark.session import local_session
+from slacktide.spark.session import is_running, local_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,7 +54,7 @@ def leased_session(
     with ExitStack() as stack:
         if not loud:
             stack.enter_context(_silent())
-        if _is_running():
+        if is_running():
             yield local_session(app)
             return
         with starting(), _own_interrupts():
@@ -92,10 +92,16 @@ def _java_heeded() -> Iterator[None]:
         ) from failure
 
 
-def _java_has_ended() -> bool:
+def _java() -> subprocess.Popen[bytes] | None:
+    """The process of Spark's Java; None where this process has started none."""
     from pyspark import SparkContext
 
-    process = getattr(SparkContext._gateway, "proc", None)
+    process: subprocess.Popen[bytes] | None = getattr(SparkContext._gateway, "proc", None)
+    return process
+
+
+def _java_has_ended() -> bool:
+    process = _java()
     if process is None:
         return False
     try:
@@ -120,26 +126,18 @@ def _end_java() -> None:
     """Wait for Java to end, as it would else go on for a moment after Python, and write."""
     from pyspark import SparkContext
 
-    gateway = SparkContext._gateway
-    process = getattr(gateway, "proc", None)
+    gateway, process = SparkContext._gateway, _java()
     if gateway is None or process is None:
         return
     SparkContext._gateway = SparkContext._jvm = None
     gateway.shutdown()
-    process.stdin.close()
+    if process.stdin is not None:
+        process.stdin.close()
     try:
         process.wait(_ENDING_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def _is_running() -> bool:
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        return False
-    return SparkSession.getActiveSession() is not None
 
 
 @contextmanager

@@ -132,6 +132,15 @@ def _java_version(home: Path) -> int | None:
     return int(match[1]) if match else None
 
 
+def is_running() -> bool:
+    """Whether Spark runs in this process, whichever thread has started it: it has one context for all."""
+    try:
+        from pyspark import SparkContext
+    except ImportError:
+        return False
+    return SparkContext._active_spark_context is not None
+
+
 def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSession:
     """Start a session on this machine, or give the one that runs in this process.
 
@@ -144,9 +153,9 @@ def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSe
         raise SetupError(
             "PySpark is not installed", hint="pip install 'airflow-provider-slacktide[spark]'"
         ) from missing
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active
+    if is_running():
+        # It may be another thread's, whose settings stay as they are.
+        return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ["JAVA_HOME"] = str(find_java())
     settings = {
