@@ -28,7 +28,7 @@ def attempts(shop, run_id):
 
 def test_the_variable_alone_is_enough_for_a_first_answer(running_shop, spark):
     first = min(running_shop.seen)
-    report = running_shop.airflow.api.xcom(DAG, first, "cycle.refresh", map_index=0)
+    report = running_shop.handed_on(first, "cycle.refresh")
     assert report["views"]["revenue"]["method"] == "full"
     assert report["views"]["revenue"]["reasons"] == ["FIRST_RUN"]
 
@@ -45,7 +45,7 @@ def test_an_arrival_becomes_an_answer(running_shop, spark):
     assert report["views"]["revenue"]["method"] == "incremental"
     assert running_shop.answer(spark) == running_shop.expected()
 
-    plan = running_shop.airflow.api.xcom(DAG, run_id, "cycle.plan", map_index=0)
+    plan = running_shop.handed_on(run_id, "cycle.plan")
     assert plan["plan_id"] == report["plan_id"]
     assert len(plan["summary"]) == 3
     assert not plan["empty"]
@@ -54,8 +54,7 @@ def test_an_arrival_becomes_an_answer(running_shop, spark):
 def test_a_plan_that_was_executed_is_not_submitted_again(running_shop, monkeypatch):
     """What clearing the task does: the workspace knows the plan, so Spark is not even needed."""
     first = min(running_shop.seen)
-    api = running_shop.airflow.api
-    plan = api.xcom(DAG, first, "cycle.plan", map_index=0)
+    plan = running_shop.handed_on(first, "cycle.plan")
     connection = {"conn_type": "slacktide", "host": str(running_shop.root)}
     monkeypatch.setenv("AIRFLOW_CONN_SLACKTIDE_SHOP", json.dumps(connection))
     operator = SlacktideRefreshOperator(
@@ -65,7 +64,7 @@ def test_a_plan_that_was_executed_is_not_submitted_again(running_shop, monkeypat
         spark_conn_id="spark_nowhere",
     )
     given: Any = {"ti": Handed()}
-    assert operator.execute(given) == api.xcom(DAG, first, "cycle.refresh", map_index=0)
+    assert operator.execute(given) == running_shop.handed_on(first, "cycle.refresh")
 
 
 def test_a_killed_driver_is_tried_again_and_the_answer_is_right(running_shop, spark):

@@ -111,7 +111,7 @@ class Attempt:
         pieces = list(segments(self.world.chains[chain]))[first:]
         if len(pieces) < 2:
             return
-        read = [self._store.read_bytes(file.path) or b"" for s in pieces for file in s.files]
+        read = [self.objects.get(file.path) or b"" for s in pieces for file in s.files]
         content = b" ".join((read[0].split()[0], read[-1].split()[1]))
         path = f"{chain}/{self._name}/merged/part"
         self._store.write_bytes(path, content)

@@ -199,7 +199,3 @@ class Plan:
             alter=tuple(Alteration(**change) for change in document.get("alter", ())),
             foreign_keys=tuple(document.get("foreign_keys", ())),
         )
-
-    def view(self, name: str) -> ViewPlan | None:
-        """The plan of one view, or None."""
-        return next((view for view in self.views if view.view == name), None)

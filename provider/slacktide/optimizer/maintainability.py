@@ -2,7 +2,7 @@
 
 Two analyses over a view, each memoised on the object that holds them:
 
-* `obstacle(rel)`: None where the change of `rel` follows from changes and states, else the reason.
+* `verdict()`: nothing where the change of the view follows from changes and states, else the reasons.
 * `is_state_backed(rel)`: whether `rel` at any moment follows from states without a base table.
 """
 
@@ -33,11 +33,6 @@ class Maintainability:
         self._obstacles: dict[r.Rel, Reason | None] = {}
         self._backed: dict[r.Rel, bool] = {}
         self._learn(self.root)
-
-    def obstacle(self, rel: r.Rel) -> Reason | None:
-        """Why the change of `rel` cannot be computed from changes and states; None when it can."""
-        self._learn(rel)
-        return self._obstacles[rel]
 
     def is_state_backed(self, rel: r.Rel) -> bool:
         """Whether `rel` can be computed without reading a base table."""

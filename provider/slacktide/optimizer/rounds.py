@@ -41,12 +41,10 @@ class Round:
     Attributes:
         program: of the run.
         key: what it costs.
-        is_anew: whether it makes answer and states anew.
     """
 
     program: Program
     key: Key
-    is_anew: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +112,6 @@ class Rounds:
         owed += [] if answer is None else [Goal(answer, self._end)]
         self._space = space_of(expanded, [self._end], price, carrying, owed=owed, is_forgetful=True)
 
-    def best(self) -> Round:
-        """The cheaper one: to go on, or to make all anew."""
-        return min(self.onward(), self.anew(), key=lambda planned: planned.key)
-
     def anew(self) -> Round:
         """Plan answer and states from the sources as they are at the end."""
         alternatives = {
@@ -140,7 +134,7 @@ class Rounds:
             self._base(kept.chain, made) for kept, made in zip(self._kept, states, strict=True)
         ]
         steps.append(o.Publish(self._view, self._operator(answer, self._end), is_base=True))
-        return Round(Program(tuple(steps)), choice.key, is_anew=True)
+        return Round(Program(tuple(steps)), choice.key)
 
     def _base(self, chain: str, made: Source) -> o.Save:
         """A state written anew, its rows sorted by their leading column."""
@@ -153,7 +147,7 @@ class Rounds:
         stored = self._naming.found(self._memo, self._end - 1)
         space, owed = self._going_on(self._end, stored)
         choice = choose(space, total(self._end), owed=owed, most_candidates=0)
-        return Round(self._program(choice, stored), choice.key, is_anew=False)
+        return Round(self._program(choice, stored), choice.key)
 
     def early(self, weight: Fraction, due: Fraction, quiet: Quiet = frozenset()) -> Early:
         """Plan what the run before the due one stores, so that both together cost least.

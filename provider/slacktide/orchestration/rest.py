@@ -81,12 +81,6 @@ class AirflowApi:
         """Let a DAG run, or with ``paused`` keep it from starting new runs."""
         self.call("PATCH", f"/api/v2/dags/{quote(dag_id)}", {"is_paused": paused})
 
-    def trigger(self, dag_id: str, conf: Mapping[str, Any] | None = None) -> str:
-        """Start a run of a DAG and give its id."""
-        body = {"logical_date": None, "conf": dict(conf or {})}
-        run: dict[str, Any] = self.call("POST", f"/api/v2/dags/{quote(dag_id)}/dagRuns", body)
-        return str(run["dag_run_id"])
-
     def runs(self, dag_id: str) -> list[dict[str, Any]]:
         """Give the runs of a DAG, the newest first."""
         path = f"/api/v2/dags/{quote(dag_id)}/dagRuns"
@@ -97,20 +91,6 @@ class AirflowApi:
         """Give the task instances of a run."""
         answer: dict[str, Any] = self.call("GET", f"{_run(dag_id, run_id)}/taskInstances")
         return list(answer["task_instances"])
-
-    def xcom(
-        self,
-        dag_id: str,
-        run_id: str,
-        task_id: str,
-        *,
-        key: str = "return_value",
-        map_index: int = -1,
-    ) -> Any:
-        """Give what a task handed on, or None where it handed on nothing."""
-        path = f"{_run(dag_id, run_id)}/taskInstances/{quote(task_id)}/xcomEntries/{quote(key)}"
-        answer = self.try_get(f"{path}?map_index={map_index}&deserialize=false&stringify=false")
-        return None if answer is None else answer["value"]
 
     def log(self, dag_id: str, run_id: str, task_id: str, attempt: int, map_index: int = -1) -> str:
         """Give the log of one attempt of a task, as text."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from slacktide.errors import InvalidSettingError, InvariantError
 
@@ -58,12 +58,6 @@ class Address:
             return f"file:{self.path}"
         tail = f"/{self.path}" if self.path else ""
         return f"{_SPARK_SCHEMES[self.scheme]}://{self.authority}{tail}"
-
-    @property
-    def uri(self) -> str:
-        """The address as a URI, percent signs and spaces encoded."""
-        path = self.path if self.is_local else f"/{self.path}"
-        return f"{self.scheme}://{self.authority}{quote(path)}"
 
     def child(self, relative: str) -> Address:
         """Give the address of an object below this one."""

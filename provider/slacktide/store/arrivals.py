@@ -13,7 +13,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, repeat
+from itertools import accumulate
 from operator import eq
 from typing import Any, Final, NamedTuple, overload
 
@@ -266,15 +266,6 @@ class Arrivals(Sequence[Arrival]):
         """Give every file with the version that brought it, oldest first."""
         for version, arrival in enumerate(self, 1):
             yield from ((version, file) for file in arrival.files)
-
-    def paths(self) -> Iterator[tuple[str, int]]:
-        """Give every path with the version that brought it, without building records."""
-        version = 0
-        for chunk in self.chunks:
-            counts = chunk.columns["files"]
-            versions = (repeat(version + i, count) for i, count in enumerate(counts, 1))
-            yield from zip(chunk.columns["path"], chain.from_iterable(versions), strict=True)
-            version += chunk.arrivals
 
     def to_json(self) -> dict[str, list[Any]]:
         """Give all arrivals as one set of columns."""

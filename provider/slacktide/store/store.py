@@ -20,7 +20,7 @@ from slacktide.errors import (
     WorkspaceExistsError,
     WorkspaceMissingError,
 )
-from slacktide.store.address import Address, check_relative, parse_address
+from slacktide.store.address import check_relative, parse_address
 from slacktide.store.checkpoint import EVERY, Checkpoints
 from slacktide.store.entry import (
     Entry,
@@ -129,11 +129,6 @@ class Store:
     def root(self) -> str:
         """The address, in the spelling of the workspace."""
         return self._objects.address.spelling
-
-    @property
-    def address(self) -> Address:
-        """The address as a value, which knows its other spellings."""
-        return self._objects.address
 
     @property
     def spark_settings(self) -> dict[str, str]:
@@ -299,11 +294,6 @@ class Store:
         """Give the address of an object, in the spelling of Spark."""
         return self._objects.address.child(relative).spark
 
-    def size(self, relative: str) -> int | None:
-        """Give the bytes of an object, or None where there is none."""
-        meta = self._objects.head(check_relative(relative))
-        return None if meta is None else meta.size
-
     def list_files(self, prefix: str, *, hidden: bool = False) -> list[StoredFile]:
         """List a directory that one writer has just written, or that is to be collected.
 
@@ -330,10 +320,6 @@ class Store:
     def write_bytes(self, relative: str, data: bytes) -> None:
         """Write an object."""
         self._objects.put(relative, data)
-
-    def read_bytes(self, relative: str) -> bytes | None:
-        """Read an object, or None where there is none."""
-        return self._objects.get(relative)
 
     def read_ends(self, ends: Sequence[tuple[StoredFile, int]]) -> Sequence[bytes | None]:
         """Read some bytes up to the end of each of several files; None for one that is not there."""

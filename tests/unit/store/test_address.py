@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -29,7 +30,8 @@ def test_spellings(text: str, spelling: str, spark: str) -> None:
     address = parse_address(text)
     assert (address.spelling, address.spark) == (spelling, spark)
     assert parse_address(spelling) == address
-    assert from_spark(address.uri.replace("s3://", "s3a://")) == address
+    scheme, _, rest = spark.partition(":")
+    assert from_spark(f"{scheme}:{quote(rest)}") == address
 
 
 def test_relative_paths_begin_at_the_working_directory(

@@ -47,7 +47,6 @@ def test_reads_like_a_tuple(batches: list[list[Arrival]]) -> None:
     assert columns.file_count == sum(len(record.files) for record in known)
     pins = [(v, file) for v, record in enumerate(known, 1) for file in record.files]
     assert list(columns.pins()) == pins
-    assert list(columns.paths()) == [(file.path, version) for version, file in pins]
     assert from_json(columns.to_json(), "here") == known
 
 

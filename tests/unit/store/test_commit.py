@@ -252,7 +252,7 @@ def test_racing_writers_lose_nothing(store: s.Store, reopen: Reopen, shared: boo
         thread.join()
     assert sorted(n for mine in numbers for n in mine) == list(range(2, 2 + writers * each))
     world = reopen().world()
-    paths = {path for path, _ in world.sources["orders"].arrivals.paths()}
+    paths = {file.path for _, file in world.sources["orders"].arrivals.pins()}
     assert paths == {f"/in/{n}-{i} 0" for n in range(writers) for i in range(each)}
     for writer, own in enumerate(numbers):
         brought = [world.sources["orders"].arrivals[number - 2] for number in own]

@@ -189,10 +189,12 @@ def test_files(store: s.Store) -> None:
     ]
     assert len(store.list_files("states", hidden=True)) == 6
     store.delete(["states/a/1.parquet", "states/a/none"])
-    assert (store.size("states/a/1.parquet"), store.size("states/ab/4")) == (None, 3)
-    assert store.read_bytes("states/ab/4") == b"xyz"
+    (left,) = store.list_files("states/ab")
+    assert (left.path, left.size) == ("states/ab/4", 3)
+    assert store.read_ends([(left, 2)]) == [b"yz"]
+    assert [file.path for file in store.list_files("states/a")][:1] == ["states/a/2.parquet"]
     assert store.path("states/ab/4") == f"{store.root}/states/ab/4"
-    assert store.spark_path("states/ab/4") == store.address.child("states/ab/4").spark
+    assert store.spark_path("states/ab/4") == s.parse_address(store.root).child("states/ab/4").spark
     for bad in ("", "/etc/passwd", "../x"):
         with pytest.raises(InvariantError):
             store.delete([bad])

@@ -39,11 +39,6 @@ def test_types_are_the_generators(base: Path) -> None:
     assert not schema.field("l_orderkey").nullable
 
 
-def test_ddl_names_types_and_not_null() -> None:
-    ddl = tpch.TABLES["region"].ddl
-    assert ddl == "r_regionkey BIGINT NOT NULL, r_name STRING NOT NULL, r_comment STRING NOT NULL"
-
-
 def test_references_name_keys() -> None:
     for table in tpch.TABLES.values():
         for column, target in table.references.items():

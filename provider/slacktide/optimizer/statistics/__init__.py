@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slacktide.optimizer.statistics.arrivals import Arrived, expected, foreseen, is_surprising
+from slacktide.optimizer.statistics.arrivals import Arrived, expected, foreseen
 from slacktide.optimizer.statistics.estimate import Estimate
 from slacktide.optimizer.statistics.facts import (
     ChangeFacts,
@@ -31,6 +31,5 @@ __all__ = [
     "StoredFacts",
     "expected",
     "foreseen",
-    "is_surprising",
     "selectivity",
 ]

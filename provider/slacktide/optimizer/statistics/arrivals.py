@@ -16,10 +16,6 @@ from slacktide.optimizer.statistics.facts import ChangeFacts, Figure, SourceFact
 
 FADING: Final = 0.7
 """What a period weighs, of what the one after it weighs."""
-SURPRISE: Final = 2.0
-"""An arrival that is so many times as large as expected, or as small, is a reason to plan again."""
-FEW: Final = 1_000.0
-"""Rows that make no difference, however many times as many they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +76,3 @@ def foreseen(now: SourceFacts, changes: Sequence[ChangeFacts]) -> SourceFacts:
     rows = Figure(max(now.rows.value + grown, 0.0), worst(now.rows, *told))
     size = now.bytes + sum(change.bytes for change in changes)
     return replace(now, rows=rows, bytes=size, changes=tuple(changes))
-
-
-def is_surprising(foretold: ChangeFacts, arrived: Arrived) -> bool:
-    """Whether an arrival is so unlike what was expected that the rest should be planned again."""
-    pairs = (foretold.rows.value, arrived.rows), (foretold.deleted.value, arrived.deleted)
-    return any(max(pair) > FEW and max(pair) > SURPRISE * max(min(pair), 1.0) for pair in pairs)

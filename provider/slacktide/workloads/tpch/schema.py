@@ -30,15 +30,6 @@ class Table:
     key: tuple[str, ...]
     references: Mapping[str, str]
 
-    @property
-    def ddl(self) -> str:
-        """Give the columns as Spark writes a schema."""
-        parts = (
-            f"{column.name} {column.type}{'' if column.nullable else ' NOT NULL'}"
-            for column in self.columns
-        )
-        return ", ".join(parts)
-
 
 def _table(
     name: str, columns: str, key: tuple[str, ...], references: Mapping[str, str] | None = None

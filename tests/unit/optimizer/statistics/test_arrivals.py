@@ -24,7 +24,6 @@ from slacktide.optimizer.statistics import (
     Statistics,
     expected,
     foreseen,
-    is_surprising,
 )
 from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
@@ -75,16 +74,6 @@ def test_expectations_feed_sizes_and_retraction_rates() -> None:
 def test_rows_that_go_are_rows_of_the_change() -> None:
     with pytest.raises(InvalidSettingError, match="take one away"):
         Arrived(10, 11)
-
-
-def test_what_is_unlike_its_past_is_a_reason_to_plan_again() -> None:
-    (foretold,) = expected([(Arrived(10_000, 1_000),)])
-    assert not is_surprising(foretold, Arrived(15_000, 1_200))
-    assert is_surprising(foretold, Arrived(25_000, 1_000))
-    assert is_surprising(foretold, Arrived(3_000, 1_000))
-    assert is_surprising(foretold, Arrived(10_000, 9_000)), "more rows go than went before"
-    (few,) = expected([(Arrived(10),)])
-    assert not is_surprising(few, Arrived(900)), "few rows make no difference"
 
 
 def known(shares: dict[str, float]) -> Statistics:
