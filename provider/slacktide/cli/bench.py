@@ -12,7 +12,7 @@ import typer
 from slacktide.cli.access import AsJson, Views, names, spark_session
 from slacktide.cli.bench_table import show
 from slacktide.cli.screen import emit, quiet, say
-from slacktide.cli.workplace import folder
+from slacktide.cli.workplace import folder, spark_inside
 from slacktide.errors import InvalidSettingError
 
 
@@ -65,11 +65,7 @@ def bench(
             out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
     with folder(keep) as root:
-        conf = {
-            "spark.driver.memory": memory,
-            "spark.local.dir": str(root / "spark"),
-            "spark.sql.warehouse.dir": str(root / "warehouse"),
-        }
+        conf = {"spark.driver.memory": memory, **spark_inside(root)}
         with spark_session("bench", conf=conf) as spark:
             found = measure(spark, root, setting, quiet if as_json else say, written)
     written(found)

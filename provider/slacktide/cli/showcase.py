@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slacktide.cli.workplace import spark_inside
 from slacktide.errors import InvalidSettingError
 
 if TYPE_CHECKING:
@@ -129,8 +130,4 @@ class Showcase:
         """Keep what Spark writes for itself inside the folder of the demo, and suit a short life."""
         # Java that lives for a minute loses more by compiling well than it gains.
         brief = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
-        return {
-            **(brief if self.scale <= _SMALL else {}),
-            "spark.local.dir": str(self.root / "spark"),
-            "spark.sql.warehouse.dir": str(self.root / "warehouse"),
-        }
+        return {**(brief if self.scale <= _SMALL else {}), **spark_inside(self.root)}

@@ -26,3 +26,11 @@ def folder(keep: str | None) -> Iterator[Path]:
         raise InvalidSettingError(f"{root} is not an empty directory", hint="name a new one")
     root.mkdir(parents=True, exist_ok=True)
     yield root
+
+
+def spark_inside(root: Path) -> dict[str, str]:
+    """Give the settings that keep what Spark writes for itself inside a folder."""
+    return {
+        "spark.local.dir": str(root / "spark"),
+        "spark.sql.warehouse.dir": str(root / "warehouse"),
+    }

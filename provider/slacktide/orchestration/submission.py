@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from slacktide.common.session_settings import COLLECTOR
 from slacktide.errors import SetupError
 from slacktide.orchestration.guard import SparkTarget, spark_target
 from slacktide.orchestration.variable import WorkspaceConfig
 
 STORAGE_OPTIONS = "SLACKTIDE_STORAGE_OPTIONS"
 DEFAULT_CONF: Mapping[str, str] = {
-    "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC",  # see slacktide.spark.session
+    **COLLECTOR,
     "spark.log.level": "WARN",
-    "spark.sql.codegen.cache.maxEntries": "10000",  # a run of many views must not compile twice
     "spark.ui.enabled": "false",
 }
 

@@ -13,18 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from typing import IO, TYPE_CHECKING
 
+from slacktide.common.session_settings import USUAL
 from slacktide.errors import ExecutionError, SetupError
 from slacktide.spark.session import is_running, local_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_DEFAULTS = {
-    "spark.sql.adaptive.enabled": "true",
-    "spark.sql.codegen.cache.maxEntries": "10000",
-    "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
-    "spark.ui.showConsoleProgress": "false",
-}
 _STREAMS = (1, 2)
 _ENDING_SECONDS = 20.0
 _BROKEN_SECONDS = 2.0  # a process that is killed has ended by then
@@ -209,7 +204,7 @@ def submitted_session() -> Iterator[SparkSession]:
         ) from missing
     given = SparkConf()
     builder = SparkSession.builder
-    for key, value in _DEFAULTS.items():
+    for key, value in USUAL.items():
         if not given.contains(key):
             builder = builder.config(key, value)
     session = builder.getOrCreate()

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from slacktide.common.session_settings import COLLECTOR, USUAL
 from slacktide.errors import SetupError
 
 if TYPE_CHECKING:
@@ -26,15 +27,14 @@ USUAL_PLACES: Final = (
     "~/.sdkman/candidates/java",
     "~/.jdks",
 )
-# For many small queries in one Java: broadcasts are humongous to the default collector, which then
-# marks the whole heap without end; each broadcast starts with a block, each grouping, join and sort with
-# a page, of megabytes that are cleared and mostly stay empty; and what the pages of Spark's UI would
-# show fills the heap.
+# For many small queries in one Java: besides the collector's, each broadcast starts with a block, each
+# grouping, join and sort with a page, of megabytes that are cleared and mostly stay empty; and what the
+# pages of Spark's UI would show fills the heap.
 FRUGAL: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.broadcast.blockSize": "128k",
         "spark.buffer.pageSize": "4m",
-        "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC",
+        **COLLECTOR,
         "spark.sql.ui.retainedExecutions": "100",
         "spark.ui.retainedJobs": "200",
         "spark.ui.retainedStages": "200",
@@ -164,13 +164,10 @@ def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSe
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         **FRUGAL,
+        **USUAL,
         "spark.log.level": "ERROR",
-        "spark.sql.adaptive.enabled": "true",
-        "spark.sql.codegen.cache.maxEntries": "10000",
         "spark.sql.shuffle.partitions": "4",
-        "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
         "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         **(conf or {}),
     }
     builder = SparkSession.builder

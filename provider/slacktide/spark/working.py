@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from slacktide.common.session_settings import RUNNING
 from slacktide.program.operator import MOST_FIRST
 from slacktide.spark.parquet import COMPRESSION
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Adaptive execution hides a wrong partition count; long paths must be told apart in metrics; files
-# are named by the log, so listing them in parallel jobs would only cost. Statistics of doubles may
-# leave out NaN: see `slacktide.spark.landed`. A line of text is checked whole, whatever a view reads
-# and whichever rows it wants. Spark fails when it pushes an EXISTS of a projection into the branches
-# of a union. The text of a plan for the pages of Spark is written anew at every stage; the short one
-# costs half. The first rows of an order, as many as are kept, are picked out before they meet.
+# Long paths must be told apart in metrics. Statistics of doubles may leave out NaN: see
+# `slacktide.spark.landed`. A line of text is checked whole, whatever a view reads and whichever rows it
+# wants. Spark fails when it pushes an EXISTS of a projection into the branches of a union. The text of a
+# plan for the pages of Spark is written anew at every stage; the short one costs half. The first rows of
+# an order, as many as are kept, are picked out before they meet.
 EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "spark.sql.adaptive.enabled": "true",
+        **RUNNING,
         "spark.sql.csv.filterPushdown.enabled": "false",
         "spark.sql.csv.parser.columnPruning.enabled": "false",
         "spark.sql.json.filterPushdown.enabled": "false",
@@ -30,7 +30,6 @@ EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
         ),
         "spark.sql.optimizer.nestedPredicatePushdown.supportedFileSources": "",
         "spark.sql.optimizer.windowGroupLimitThreshold": str(MOST_FIRST),
-        "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
         "spark.sql.ui.explainMode": "simple",
         "spark.sql.parquet.compression.codec": COMPRESSION,
     }
