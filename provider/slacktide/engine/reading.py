@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.sql import quoted, scalar_sql, sort_key_sql
 from slacktide.algebra.view import ReadView
+from slacktide.common.change_feed import CHANGE_TYPE, COMMIT_VERSION, DELETE, INSERT
 from slacktide.engine.answers import text_as_of, texts_between
 from slacktide.engine.definitions import known
 from slacktide.errors import UnknownObjectError
@@ -80,7 +81,8 @@ def read_changes(
     record = world.views[name]
     texts = texts_between(world, record, since, until)
     newest = texts[-1].view if texts else ReadView.from_dict(record.definition)
-    tail = "IF(__m > 0, 'insert', 'delete') AS _change_type, __run AS _commit_version"
+    change = f"IF(__m > 0, '{INSERT}', '{DELETE}')"
+    tail = f"{change} AS {CHANGE_TYPE}, __run AS {COMMIT_VERSION}"
     selects = []
     with translated(f"view {name}"):
         shelf = _shelf(store, spark, newest)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
+from slacktide.common.change_feed import CHANGE_TYPE, DELETE, INSERT, POSTIMAGE, PREIMAGE
 from slacktide.errors import (
     DamagedFileError,
     DataError,
@@ -159,7 +160,7 @@ def _own(what: str, text: str) -> SlacktideError:
     if code == "CHANGE_TYPE":
         return SourceError(
             f"{what}: {fact}",
-            hint="_change_type is insert, delete, update_preimage or update_postimage; leave the "
+            hint=f"{CHANGE_TYPE} is {INSERT}, {DELETE}, {PREIMAGE} or {POSTIMAGE}; leave the "
             "arrival out with 'slacktide source skip'",
         )
     if code == "APPEND_ONLY":

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from slacktide.algebra.sql import quoted
 from slacktide.algebra.types import is_floating
+from slacktide.common.change_feed import CHANGE_TYPE, DELETES, INSERTS
 from slacktide.spark.shelf import Shelf
 from slacktide.store.address import parse_address
 from slacktide.store.record import Source
 
-CHANGE_TYPE = "_change_type"
 FILE = "__slacktide_file"
 ROW = "__slacktide_row"
 _TEXTUAL = ("csv", "json")
@@ -131,7 +131,7 @@ def _weight(record: Source) -> str:
         text = f"concat('SLACKTIDE_APPEND_ONLY source {record.name}, file ', {FILE}, ': ', {CHANGE_TYPE})"
         gone = f"CAST(raise_error({text}) AS BIGINT)"
     return (
-        f"CASE WHEN {CHANGE_TYPE} IN ('insert', 'update_postimage') THEN 1L"
-        f" WHEN {CHANGE_TYPE} IN ('delete', 'update_preimage') THEN {gone}"
+        f"CASE WHEN {CHANGE_TYPE} IN {INSERTS} THEN 1L"
+        f" WHEN {CHANGE_TYPE} IN {DELETES} THEN {gone}"
         f" ELSE CAST(raise_error({unknown}) AS BIGINT) END"
     )

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Final
 
+from slacktide.common.change_feed import CHANGE_TYPE, COMMIT_VERSION
 from slacktide.common.names import check_name, is_name
 from slacktide.common.quantities import parse_bytes, parse_duration
 from slacktide.engine.sources.ddl import Column, check_names, parse_ddl
 from slacktide.engine.sources.directory import open_directory
 from slacktide.engine.sources.footer import FOOTED
 from slacktide.engine.sources.inspection import (
-    CHANGE_TYPE,
-    COMMIT_VERSION,
     Expected,
     check_columns,
     file_columns,

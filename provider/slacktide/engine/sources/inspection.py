@@ -8,17 +8,21 @@ from io import BytesIO
 from shlex import quote
 from typing import Any, Final, TypeVar
 
+from slacktide.common.change_feed import (
+    CHANGE_TYPE,
+    COMMIT_VERSION,
+    DELETES,
+    INSERTS,
+    POSTIMAGE,
+    PREIMAGE,
+)
 from slacktide.engine.sources.ddl import Column, stored_form
 from slacktide.engine.sources.directory import Directory
 from slacktide.engine.sources.footer import FileColumn, Footer
 from slacktide.errors import SlacktideError, SourceError, StorageError
 from slacktide.store.record import ColumnStatistics
 
-CHANGE_TYPE: Final = "_change_type"
-COMMIT_VERSION: Final = "_commit_version"
-INSERTS: Final = ("insert", "update_postimage")
-DELETES: Final = ("delete", "update_preimage")
-_IMAGES: Final = ("update_preimage", "update_postimage")
+_IMAGES: Final = (PREIMAGE, POSTIMAGE)
 _SIGN: Final = "__sign"
 _ROW: Final = "__row"
 _T = TypeVar("_T")

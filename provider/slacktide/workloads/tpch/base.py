@@ -19,6 +19,7 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slacktide.common.change_feed import INSERT
 from slacktide.errors import InvalidSettingError, SetupError, SourceError
 from slacktide.workloads.tpch.feed import arrow_schema, as_changes, publish, write_hidden
 from slacktide.workloads.tpch.schema import TABLES, Table
@@ -130,7 +131,7 @@ def _write_base(directory: Path, table: Table, target: Path) -> int:
     (source,) = directory.glob("*.parquet")
     with pq.ParquetFile(source) as file:
         batches = _distinct(file.iter_batches(batch_size=_ROW_GROUP), table)
-        write_hidden(target, table, (as_changes(batch, "insert", 0) for batch in batches))
+        write_hidden(target, table, (as_changes(batch, INSERT, 0) for batch in batches))
     publish(target)
     source.unlink()
     return int(pq.read_metadata(target).num_rows)

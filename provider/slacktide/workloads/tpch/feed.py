@@ -10,14 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slacktide.common.change_feed import CHANGE_TYPE, COMMIT_VERSION
 from slacktide.errors import InvariantError
 from slacktide.workloads.tpch.schema import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-CHANGE_TYPE = "_change_type"
-COMMIT_VERSION = "_commit_version"
 
 
 def arrow_schema(table: Table) -> pa.Schema:

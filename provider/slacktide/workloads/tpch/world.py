@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from slacktide.common.change_feed import DELETE, INSERT, POSTIMAGE, PREIMAGE
 from slacktide.workloads.tpch.feed import arrow_schema, as_changes
 from slacktide.workloads.tpch.rows import Rows
 from slacktide.workloads.tpch.schema import TABLES
@@ -51,12 +52,12 @@ class Change:
     def feed(self, version: int) -> Iterator[pa.Table]:
         """Give the rows of the change feed, kind by kind."""
         for positions in self.deleted:
-            yield as_changes(self.rows.take(positions), "delete", version)
+            yield as_changes(self.rows.take(positions), DELETE, version)
         for positions, image in zip(self.updated, self.images, strict=True):
-            yield as_changes(self.rows.take(positions), "update_preimage", version)
-            yield as_changes(image, "update_postimage", version)
+            yield as_changes(self.rows.take(positions), PREIMAGE, version)
+            yield as_changes(image, POSTIMAGE, version)
         for rows in self.inserted:
-            yield as_changes(rows, "insert", version)
+            yield as_changes(rows, INSERT, version)
 
     def added(self) -> pa.Table:
         """Give the rows that are current after the batch and were not before."""
