@@ -18,6 +18,7 @@ from typing import Any, Final, cast
 from slacktide.common import serde
 from slacktide.common.reasons import Reason
 from slacktide.errors import InvariantError
+from slacktide.optimizer.costs import DEFAULTS
 from slacktide.optimizer.plan import CLASSES, ViewPlan
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
@@ -35,7 +36,7 @@ class Prices:
         write_byte: the same per byte; the dearer of the two counts.
     """
 
-    file: float = 2.5e-3
+    file: float = DEFAULTS.files
     read: float = 0.3e-6
     job: float = 0.15
     write: float = 1.5e-6
