@@ -114,7 +114,7 @@ def situation_of(
     return Situation(
         start=start,
         end=end,
-        share=_share(world, view.sources, since, end),
+        share=_share(known, view, since, end),
         states=states,
         policy=policy,
         token=0 if record is None else record.token,
@@ -220,7 +220,7 @@ def _plan_one(
     end = {source: max(ends[source], start.get(source, 0)) for source in view.sources}
     policy = record.settings.get("policy", "auto")
     situation = situation_of(known, record, view, start, end, policy, rebuilds)
-    progress = progress_of(known, record, view, end, is_due=is_due)
+    progress = progress_of(known, record, view, end, situation.statistics, is_due=is_due)
     if progress is None:
         return plan_view(record.name, view, situation)
     return plan_turn(record.name, view, situation, progress)
@@ -241,22 +241,15 @@ def state_versions(world: World) -> dict[str, Mapping[str, int]]:
 
 
 def _share(
-    world: World, sources: Iterable[str], start: Mapping[str, int], end: Mapping[str, int]
+    known: Knowledge, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
 ) -> float:
     """Rows that changed over rows that are there; in bytes where rows are not known."""
-    changed_rows = changed_bytes = all_bytes = 0
-    rows: int | None = 0
-    for name in sources:
-        source = world.sources[name]
-        there = source.rows_at(end[name])
-        rows = None if rows is None or there is None else rows + there
-        pending = source.arrivals.totals(start.get(name, 0), end[name])
-        changed_rows += pending.rows or 0
-        changed_bytes += pending.bytes
-        all_bytes += source.arrivals.totals(0, end[name]).bytes
-    if rows is not None:
-        return changed_rows / rows if rows else float(changed_rows > 0)
-    return changed_bytes / all_bytes if all_bytes else 0.0
+    changed, there = known.rows_changed(view, start, end), known.rows(view, end)
+    if changed is None or there is None:
+        arrivals = {name: known.world.sources[name].arrivals for name in view.sources}
+        changed = sum(a.totals(start.get(n, 0), end[n]).bytes for n, a in arrivals.items())
+        there = sum(a.totals(0, end[n]).bytes for n, a in arrivals.items())
+    return changed / there if there else float(changed > 0)
 
 
 def _consistent(known: Knowledge, plans: list[ViewPlan], ends: Mapping[str, int]) -> list[ViewPlan]:

@@ -10,7 +10,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.engine.goal_setting import weights_of
 from slacktide.engine.knowledge import Knowledge, changed_rows
 from slacktide.optimizer.progress import Progress
-from slacktide.optimizer.statistics import ChangeFacts, SourceFacts
+from slacktide.optimizer.statistics import ChangeFacts, SourceFacts, Statistics
 from slacktide.optimizer.statistics.arrivals import Arrived, expected, foreseen
 from slacktide.optimizer.statistics.intervals import together
 from slacktide.store.record import Period, Source, ViewRecord
@@ -23,6 +23,7 @@ def progress_of(
     record: ViewRecord,
     view: ReadView,
     end: VersionVector,
+    facts: Statistics,
     *,
     is_due: bool = False,
 ) -> Progress | None:
@@ -33,6 +34,7 @@ def progress_of(
         record: of the view.
         view: as read.
         end: the versions up to which the refresh at hand goes.
+        facts: what is known as of these, whatever the intervals.
         is_due: whether it answers wherever the period stands.
     """
     weights = weights_of(record.settings)
@@ -44,7 +46,6 @@ def progress_of(
     turn = len(weights) if is_due else period.turn + 1
     reached = (dict(record.versions), *map(dict, period.reached))
     instants = [*reached, end]
-    facts = known.statistics(view, reached[-1], end)
     sources = {name: Past(known.world.sources[name], facts.source(name)) for name in view.sources}
     told = {name: past.over(instants) for name, past in sources.items()}
     if turn < len(weights):

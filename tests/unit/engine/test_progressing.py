@@ -38,9 +38,8 @@ def seen(priced: Priced) -> Progress:
     world = priced.world()
     record = world.views[VIEW]
     view = ReadView.from_dict(record.definition)
-    found = progress_of(
-        Knowledge(world), record, view, {n: world.sources[n].version for n in view.sources}
-    )
+    known, end = Knowledge(world), {n: world.sources[n].version for n in view.sources}
+    found = progress_of(known, record, view, end, known.statistics(view, end, end))
     assert found is not None
     return found
 
