@@ -223,7 +223,7 @@ class ObjectStore:
 
     def _ours(self, error: Exception, key: str) -> SlacktideError:
         where = self._address.child(key).spelling if key else self._address.spelling
-        return _translate(error, where, denied=self._address.is_local and _is_denied(Path(where)))
+        return _translate(error, where, denied=self._address.is_local and is_denied(Path(where)))
 
 
 def connect(
@@ -280,13 +280,13 @@ def _open_local(address: Address, *, create: bool) -> LocalStore:
     return client
 
 
-def _is_denied(path: Path) -> bool:
+def is_denied(path: Path, mode: int = os.R_OK | os.W_OK) -> bool:
     """Ask the file system itself, since obstore says "generic error" for a local refusal."""
-    if os.access(path, os.R_OK | os.W_OK, effective_ids=True):
+    if os.access(path, mode, effective_ids=True):
         return False
     while not os.path.lexists(path) and path != path.parent:
         path = path.parent
-    return not os.access(path, os.R_OK | os.W_OK, effective_ids=True)
+    return not os.access(path, mode, effective_ids=True)
 
 
 def is_disk_full(text: str) -> bool:

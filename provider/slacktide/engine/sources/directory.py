@@ -28,7 +28,7 @@ from slacktide.errors import (
 )
 from slacktide.store.address import Address, parse_address
 from slacktide.store.links import circle_below, circle_on
-from slacktide.store.objects import is_folder
+from slacktide.store.objects import is_denied, is_folder
 from slacktide.store.reach import reach
 
 if TYPE_CHECKING:
@@ -254,7 +254,8 @@ def _denied(where: str) -> SourceError:
 
 def _translate(error: Exception, where: str) -> SlacktideError:
     fact = next(iter(str(error).splitlines()), type(error).__name__)
-    if isinstance(error, failure.PermissionDeniedError | PermissionError) or _is_denied(where):
+    is_refused = Path(where).is_absolute() and is_denied(Path(where), os.R_OK)
+    if isinstance(error, failure.PermissionDeniedError | PermissionError) or is_refused:
         return _denied(where)
     if isinstance(error, FileNotFoundError):
         return SourceError(f"there is no {where}", hint="give the path where files land")
@@ -272,13 +273,3 @@ def _translate(error: Exception, where: str) -> SlacktideError:
     return StorageError(
         f"the store failed at {where}: {fact}", hint="the same call may succeed when repeated"
     )
-
-
-def _is_denied(where: str) -> bool:
-    """Ask the file system itself, since obstore says "generic error" for a local refusal."""
-    path = Path(where)
-    if not path.is_absolute() or os.access(path, os.R_OK, effective_ids=True):
-        return False
-    while not os.path.lexists(path) and path != path.parent:
-        path = path.parent
-    return not os.access(path, os.R_OK, effective_ids=True)
