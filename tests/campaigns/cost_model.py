@@ -46,6 +46,7 @@ from slacktide.optimizer.statistics import (
 from slacktide.optimizer.upkeep import state_sources
 from slacktide.program.operator import Program
 from slacktide.store.record import ColumnStatistics
+from tests.harness.versions import versions
 
 BENCH = Path(__file__).with_name("bench_tpch.json")
 COLUMNS = Path(__file__).with_name("tpch_columns.json")
@@ -285,7 +286,7 @@ def main(arguments: list[str]) -> int:
     figures = Bench(bench, keys)
     cases = [make_case(name, view, figures) for name, view in views.items()]
     natures = {nature: choices(cases, nature) for nature in ("clustered", "scattered")}
-    found = {"bench": bench["slacktide"], "errors": errors(cases), "choices": natures}
+    found = {**versions(), "bench": bench["slacktide"], "errors": errors(cases), "choices": natures}
     out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     sys.stdout.write(json.dumps(found, indent=1) + "\n")
     return 0

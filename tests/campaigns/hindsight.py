@@ -37,6 +37,8 @@ from slacktide.engine.workspace import Workspace
 from slacktide.errors import ExecutionError
 from slacktide.workloads.tpch import QUERIES
 from slacktide.workloads.tpch.stream import ChangeStream
+from tests.harness.by_line import by_line
+from tests.harness.versions import versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -252,13 +254,6 @@ def _errors(found: Sequence[Mapping[str, Any]]) -> Iterator[float]:
                 yield max(taken, expected) / min(taken, expected) - 1
 
 
-def written(found: Mapping[str, Any]) -> str:
-    """JSON with a line for each round."""
-    head = json.dumps({k: v for k, v in found.items() if k != "rounds"}, indent=1)
-    lines = ",\n".join(f"  {json.dumps(one)}" for one in found["rounds"])
-    return head.removesuffix("\n}") + f',\n "rounds": [\n{lines}\n ]\n}}\n'
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the campaign, arrival by arrival."""
     from slacktide.spark.session import local_session
@@ -272,19 +267,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     case = Showcase(asked.folder, asked.scale, asked.views)
     spark = local_session("hindsight", conf=case.spark_conf() | {"spark.driver.memory": "4g"})
-    versions = {"spark": spark.version, "python": platform.python_version()}
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "seed": SEED}
+    setting = {**versions(spark), **machine, **_setting(asked)}
     done = _resumed(asked, case)
     campaign = SideBySide(spark, case)
     for number, (nature, share) in enumerate(rounds(asked.repetitions), start=1):
         if number > len(done):
             done.append(campaign.round(number, nature, share))
             told = summary(done[len(CALIBRATING) :])
-            head = {**versions, **machine, **_setting(asked), "summary": told}
-            asked.out.write_text(written({**head, "rounds": done}))
+            head = {**setting, "summary": told}
+            asked.out.write_text(by_line({**head, "rounds": done}, "rounds"))
             sys.stdout.write(f"{number}: {nature}, {share:.2%} of the rows\n")
     found = json.loads(asked.out.read_text()) | {"different": campaign.different()}
-    asked.out.write_text(written(found))
+    asked.out.write_text(by_line(found, "rounds"))
     sys.stdout.write(json.dumps(found["summary"], indent=1) + f"\n{found['different']}\n")
     return int(any(found["different"].values()))
 

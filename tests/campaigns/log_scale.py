@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from pathlib import Path
 from slacktide import store as s
 from slacktide.store.checkpoint import EVERY
 from tests.harness.long_log import build
+from tests.harness.versions import versions
 
 ENTRIES = 10_000 + EVERY - 1
 """As many entries after the newest checkpoint as there can be."""
@@ -53,7 +53,7 @@ def main() -> int:
         objects = s.connect(s.parse_address(root), create=True)
         build(objects, entries=arguments.entries, files=arguments.files)
         runs = [_opened(root) for _ in range(TIMES)]
-    found = {"python": platform.python_version(), "runs": runs}
+    found = {**versions(), "runs": runs}
     arguments.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     slowest = max(run["open_seconds"] for run in runs)
     sys.stdout.write(f"{runs[0]['entries']} entries, {runs[0]['files']} files: {slowest:.2f} s\n")

@@ -21,6 +21,7 @@ from slacktide import Workspace
 from slacktide.optimizer.compaction import PRICES, Prices
 from slacktide.store.naming import segments
 from tests.harness.lab import Lab
+from tests.harness.versions import versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,6 +97,7 @@ def main() -> int:
     arguments = parser.parse_args()
     found: dict[str, Any] = {"rows": ROWS, "prices": asdict(PRICES)}
     with local_session("long chains") as spark:
+        found |= versions(spark)
         ways = (("compacted", PRICES, arguments.runs), ("never", NEVER, arguments.runs // 2))
         for name, prices, count in ways:
             with tempfile.TemporaryDirectory() as root:

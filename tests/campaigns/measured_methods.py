@@ -33,10 +33,12 @@ from slacktide.optimizer.emission import emit
 from slacktide.program.operator import Program
 from slacktide.workloads.tpch import TABLES, generate_base
 from tests.campaigns.planning import MIXED, Compared
+from tests.harness.by_line import by_line
 from tests.harness.planner.arriving import Arriving, write_histories
 from tests.harness.planner.landed import Landed
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.plans import SourceShape
+from tests.harness.versions import versions
 from tests.harness.workspace_on_spark import rounded_bag
 
 if TYPE_CHECKING:
@@ -96,7 +98,11 @@ def landed(spark: SparkSession, root: Path, files: Path) -> Landed:
         root: of the workspace.
         files: of the pattern.
     """
-    workspace = Landed(spark, root, [_shape(name) for name in TABLES])
+    shapes = [
+        SourceShape.of(name, ((c.name, c.type) for c in table.columns))
+        for name, table in TABLES.items()
+    ]
+    workspace = Landed(spark, root, shapes)
     for instant, table in product(INSTANTS, TABLES):
         path = files / str(instant) / f"{table}.parquet"
         if path.exists():
@@ -104,10 +110,6 @@ def landed(spark: SparkSession, root: Path, files: Path) -> Landed:
     for name in PATTERNS[files.name].losing:
         workspace.mirror(name)
     return workspace
-
-
-def _shape(table: str) -> SourceShape:
-    return SourceShape(table, tuple((c.name, c.type, True) for c in TABLES[table].columns))
 
 
 def played(workspace: Landed, query: str, pattern: str, repetitions: int) -> dict[str, Any]:
@@ -179,13 +181,6 @@ def summary(cells: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def written(found: Mapping[str, Any]) -> str:
-    """JSON with a line for each cell."""
-    cells = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in found["cells"].items())
-    head = json.dumps({k: v for k, v in found.items() if k != "cells"}, indent=1)
-    return head.removesuffix("\n}") + f',\n "cells": {{\n{cells}\n }}\n}}\n'
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the campaign, cell by cell."""
     from slacktide.spark.session import local_session
@@ -201,8 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if any(found[name] != value for name, value in setting.items()):
         raise SystemExit(f"{chosen.out} is of another setting; remove it")
     spark = local_session("measured-methods", conf={"spark.driver.memory": "4g"})
-    versions = {"spark": spark.version, "python": platform.python_version()}
-    machine = {"cores": os.cpu_count(), "machine": platform.machine()}
+    machine = versions(spark) | {"cores": os.cpu_count(), "machine": platform.machine()}
     for pattern in PATTERNS:
         left = [query for query in chosen.queries if f"{query} {pattern}" not in found["cells"]]
         if not left:
@@ -215,13 +209,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 cell = played(workspace, query, pattern, chosen.repetitions)
                 cells = {**found["cells"], f"{query} {pattern}": cell}
                 found = {
-                    **versions,
                     **machine,
                     **setting,
                     "summary": summary(cells),
                     "cells": cells,
                 }
-                chosen.out.write_text(written(found))
+                chosen.out.write_text(by_line(found, "cells"))
                 sys.stdout.write(f"{query} {pattern} {cell['taken']}\n")
     sys.stdout.write(json.dumps(found["summary"], indent=1) + "\n")
     return int(bool(found["summary"]["different"]))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
 import tempfile
 from collections import Counter
@@ -30,6 +29,7 @@ from slacktide.optimizer.expand import expand
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.plan_space import space_of
 from slacktide.program.operator import Program
+from tests.harness.by_line import by_line
 from tests.harness.planner.arriving import Arriving, write_histories
 from tests.harness.planner.tpcds_views import RETURNS, SALES, TPCDS
 from tests.harness.plans import Case, SourceShape
@@ -37,6 +37,7 @@ from tests.harness.quick import QUICK
 from tests.harness.tpcds import SCHEMAS
 from tests.harness.tpcds_base import generate
 from tests.harness.tpcds_feed import KEYS
+from tests.harness.versions import versions
 from tests.harness.workspace_on_spark import Rows, SparkWorkspace, rounded_bag
 
 if TYPE_CHECKING:
@@ -79,7 +80,10 @@ class Side:
 
     def __init__(self, spark: SparkSession, root: Path, query: str) -> None:
         relation = TPCDS.relation(query)
-        shapes = tuple(_shape(name) for name in sources(relation))
+        shapes = tuple(
+            SourceShape.of(name, ((str(c["name"]), str(c["type"])) for c in SCHEMAS[name]))
+            for name in sources(relation)
+        )
         self._names = [shape.name for shape in shapes]
         self._workspace = SparkWorkspace(spark, root, Case(relation, shapes), view=VIEW)
         self._versions = dict.fromkeys(self._names, 0)
@@ -94,11 +98,6 @@ class Side:
                 self._versions[name] += 1
         plan = ViewPlan(VIEW, "full", (), program, start, dict(self._versions), 1)
         return self._workspace.run(plan).answer
-
-
-def _shape(table: str) -> SourceShape:
-    columns = SCHEMAS[table]
-    return SourceShape(table, tuple((str(c["name"]), str(c["type"]), True) for c in columns))
 
 
 def played(spark: SparkSession, history: Path, query: str, pattern: str) -> dict[str, Any]:
@@ -124,15 +123,6 @@ def summary(cells: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield f"{len(cells)} cells, {len(answers)} answers: {answers.count(False)} differ, {rows.count(0)} are empty"
 
 
-def written(found: Mapping[str, Any]) -> str:
-    """JSON with a line for each cell."""
-    cells = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in found["cells"].items())
-    head = "".join(
-        f" {json.dumps(k)}: {json.dumps(v)},\n" for k, v in found.items() if k != "cells"
-    )
-    return f'{{\n{head} "cells": {{\n{cells}\n }}\n}}\n'
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the campaign, cell by cell."""
     from slacktide.spark.session import local_session
@@ -143,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     cells = json.loads(chosen.out.read_text())["cells"] if chosen.out.exists() else {}
     spark = local_session("planned-tpcds", conf=QUICK)
-    versions = {"spark": spark.version, "python": platform.python_version()}
+    head = {"versions": versions(spark)}
     with tempfile.TemporaryDirectory() as folder:
         history = Path(folder)
         write_tables(history)
@@ -152,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 name = f"{query} {pattern}"
                 if name not in cells:
                     cells[name] = played(spark, history, query, pattern)
-                    chosen.out.write_text(written({"versions": versions, "cells": cells}))
+                    chosen.out.write_text(by_line({**head, "cells": cells}, "cells"))
                     sys.stdout.write(f"{name} {cells[name]['rows']} {cells[name]['equal']}\n")
     sys.stdout.write("\n".join(summary(cells)) + "\n")
     return int(not all(equal for cell in cells.values() for equal in cell["equal"]))

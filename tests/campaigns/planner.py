@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import random
 import sys
 from collections import Counter
@@ -39,6 +38,7 @@ from tests.harness.planner.groups import Batch, Filled
 from tests.harness.planner.keyed import history, random_tree
 from tests.harness.planner.summary import TupleCosts
 from tests.harness.plans import Case, SourceShape, cases
+from tests.harness.versions import versions
 
 SINGLE: tuple[frozenset[str], ...] = (
     frozenset(),
@@ -177,7 +177,7 @@ def main() -> int:
     found = run(arguments.views, arguments.seed)
     written: dict[str, Any] = {
         "seed": arguments.seed,
-        "python": platform.python_version(),
+        **versions(),
         "views": found.views,
         "expressions": found.expressions,
         "unknown": found.unknown,

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import random
 import sys
 import tempfile
@@ -27,9 +26,11 @@ from slacktide.algebra.textual import to_text
 from slacktide.errors import ExecutionError
 from slacktide.optimizer.expand import METHODS
 from tests.campaigns.planner import SINGLE, random_relations, random_trees
+from tests.harness.by_line import by_line
 from tests.harness.planner.on_spark import Prices, differences, planned_rounds
 from tests.harness.plans import Case
 from tests.harness.quick import QUICK
+from tests.harness.versions import versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -89,13 +90,6 @@ def summary(views: list[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def as_text(found: Mapping[str, Any]) -> str:
-    """JSON with a line for each view."""
-    rest = json.dumps({k: v for k, v in found.items() if k != "views"}, indent=1)
-    views = ",\n".join(f"  {json.dumps(view)}" for view in found["views"])
-    return f'{rest.removesuffix("}").rstrip()},\n "views": [\n{views}\n ]\n}}\n'
-
-
 def main() -> int:
     """Run the campaign; views that the output holds already are not run again."""
     from slacktide.spark.session import local_session
@@ -109,14 +103,14 @@ def main() -> int:
     if arguments.out.exists():
         found = json.loads(arguments.out.read_text())
     spark = local_session("planner", conf=QUICK)
-    found["versions"] = {"spark": spark.version, "python": platform.python_version()}
+    found["versions"] = versions(spark)
     for number, case in enumerate(views(arguments.views, arguments.seed)):
         if number < len(found["views"]):
             continue
         source = random.Random(arguments.seed * 1_000_003 + number)  # noqa: S311
         found["views"].append(examine(spark, case, source))
         found["summary"] = summary(found["views"])
-        arguments.out.write_text(as_text(found))
+        arguments.out.write_text(by_line(found, "views"))
         for what in found["views"][-1]["different"]:
             sys.stdout.write(f"view {number}: {what[:300]}\n")
     sys.stdout.write(json.dumps(found["summary"]) + "\n")

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
 import time
 from collections import Counter
@@ -32,6 +31,7 @@ from slacktide.optimizer.statistics import Statistics
 from tests.harness.planner.tpcds_views import TPCDS
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.planner.workload import Workload
+from tests.harness.versions import versions
 
 WORKLOADS = {"tpch": TPCH, "tpcds": TPCDS}
 EVERY = {"tpch": 1, "tpcds": 5}
@@ -244,7 +244,7 @@ def main() -> int:
     found: dict[str, Any] = {
         "workload": arguments.workload,
         "instants": arguments.instants,
-        "python": platform.python_version(),
+        **versions(),
         "views": done,
     }
     for place, query in enumerate(workload.queries):

@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import fcntl
 import json
-import platform
 import re
 import sys
 from collections import Counter
@@ -30,6 +29,7 @@ from tests.harness.quick import QUICK
 from tests.harness.random_sql.nodes import sql
 from tests.harness.random_sql.rounds import play
 from tests.harness.random_sql.shrinking import Case, shrinker
+from tests.harness.versions import versions
 
 FOUND = Path(__file__).parents[1] / "spark" / "random_views" / "found"
 ROUND = 25
@@ -44,7 +44,7 @@ def main() -> int:
     arguments = _arguments()
     found = _resumed(arguments)
     spark = local_session("random-views", conf=QUICK)
-    found["versions"] = {"spark": spark.version, "python": platform.python_version()}
+    found["versions"] = versions(spark)
     shrunk = {signature(view["wrong"]) for view in _views(found) if view["wrong"]}
     part, parts = map(int, arguments.part.split("/"))
     for number, seeds in _rounds(arguments):

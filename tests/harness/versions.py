@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 
 
-def versions(spark: SparkSession) -> dict[str, str]:
-    """Name what a campaign runs."""
+def versions(spark: SparkSession | None = None) -> dict[str, str]:
+    """Name what a campaign runs; Spark only where it does."""
     return {
         "slacktide": __version__,
         "commit": commit(),
-        "spark": spark.version,
+        **({} if spark is None else {"spark": spark.version}),
         "python": platform.python_version(),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -36,6 +37,11 @@ class SourceShape:
 
     name: str
     columns: tuple[tuple[str, str, bool], ...]
+
+    @classmethod
+    def of(cls, name: str, columns: Iterable[tuple[str, str]]) -> SourceShape:
+        """A table with columns of which each may be NULL."""
+        return cls(name, tuple((column, data_type, True) for column, data_type in columns))
 
     @property
     def names(self) -> tuple[str, ...]:
