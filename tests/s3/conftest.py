@@ -1,18 +1,12 @@
-"""Workspaces in an object store. Airflow reads its home when it is imported: it gets one of its own."""
+"""Workspaces in an object store; Airflow gets a home of its own."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-
 import pytest
 
+from tests.harness.airflow_home import pytest_configure  # noqa: F401 - a hook
 from tests.harness.lake import Lake
 from tests.harness.s3 import Bucket
-
-os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp(prefix="slacktide-airflow-"))
-os.environ.setdefault("AIRFLOW__CORE__LOAD_EXAMPLES", "False")
-os.environ.setdefault("AIRFLOW__CORE__UNIT_TEST_MODE", "False")
 
 
 @pytest.fixture
