@@ -2,7 +2,7 @@
 
 At full length, resumable by round; several processes may share an output, each with rounds of its own:
 
-    python -m tests.campaigns.random_views --views 1300 --batches 10 --seed 1 \
+    python -m tests.campaigns.random_views --seeds 1300 --batches 10 --seed 1 \
         --out tests/campaigns/random_views.json [--part 0/2]
 
 The 1,300 seeds give more than 1,500 views: over each fifth stands another one. A round is 25 seeds in one workspace
@@ -44,7 +44,7 @@ def main() -> int:
     arguments = _arguments()
     found = _resumed(arguments)
     spark = local_session("random-views", conf=QUICK)
-    found["versions"] = versions(spark)
+    made = versions(spark)
     shrunk = {signature(view["wrong"]) for view in _views(found) if view["wrong"]}
     part, parts = map(int, arguments.part.split("/"))
     for number, seeds in _rounds(arguments):
@@ -67,7 +67,7 @@ def main() -> int:
         with locked(arguments.out):
             found |= _resumed(arguments)
             found["rounds"] = sorted(
-                [*found["rounds"], played.to_dict()], key=lambda one: one["number"]
+                [*found["rounds"], {**made, **played.to_dict()}], key=lambda one: one["number"]
             )
             found["summary"] = summary(found)
             arguments.out.write_text(as_text(found))
@@ -77,7 +77,7 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--views", type=int, default=1300)
+    parser.add_argument("--seeds", type=int, default=1300, help="of views")
     parser.add_argument("--batches", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--shrink", type=int, default=20, help="how many failures are shrunk")
@@ -100,7 +100,7 @@ def _resumed(arguments: argparse.Namespace) -> dict[str, Any]:
     Raises:
         SystemExit: it is of a campaign with another seed.
     """
-    asked = {"seed": arguments.seed, "batches": arguments.batches}
+    asked = {key: getattr(arguments, key) for key in ("seed", "batches", "seeds")}
     if not arguments.out.exists():
         return {**asked, "rounds": []}
     found: dict[str, Any] = json.loads(arguments.out.read_text())
@@ -112,8 +112,8 @@ def _resumed(arguments: argparse.Namespace) -> dict[str, Any]:
 def _rounds(arguments: argparse.Namespace) -> Iterator[tuple[int, Sequence[int]]]:
     """The number of each round and the seeds of its views, none of which another campaign has."""
     first = arguments.seed * 1_000_000
-    for number, start in enumerate(range(0, arguments.views, ROUND)):
-        end = min(start + ROUND, arguments.views)
+    for number, start in enumerate(range(0, arguments.seeds, ROUND)):
+        end = min(start + ROUND, arguments.seeds)
         yield number, range(first + start, first + end)
 
 

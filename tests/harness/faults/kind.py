@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from slacktide.engine.reports import Report
 from slacktide.store.naming import segments
 from tests.harness.capabilities import DIMENSION, FACTS, NESTED, fact
 from tests.harness.constructs import T, U, W
@@ -43,6 +44,11 @@ def change(lab: Lab) -> None:
 def large(lab: Lab) -> None:
     """More rows than the driver takes, so that Spark writes the segments."""
     lab.land("t", insert=[fact(number, number % 5, number % 9) for number in range(100, 20_200)])
+
+
+def few(lab: Lab) -> None:
+    """So little that increments are planned, and three groups that change."""
+    lab.land("t", insert=[fact(50, 9, 0), fact(51, 1, None), fact(54, 2, 8)])
 
 
 def front(lab: Lab) -> None:
@@ -84,6 +90,15 @@ def damaged(prefix: str) -> Callable[[Lab], None]:
     return lose
 
 
+Shown = Callable[[Report, Sequence[str]], bool]
+"""Whether the report and the steps of a run show what its kind is named for."""
+
+
+def takes(*texts: str) -> Shown:
+    """Each text stands in one of the steps."""
+    return lambda _, steps: all(any(text in step for step in steps) for text in texts)
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A workspace with a first run, a change, and the plan of the run that ends at a point.
@@ -103,6 +118,7 @@ class Kind:
         keeps_history: whether the changes of the answers lead over the run.
         commits: entries that the run writes to the log.
         is_published: whether each view has a sink.
+        shown: asked of the undisturbed run.
     """
 
     views: Mapping[str, str]
@@ -119,6 +135,7 @@ class Kind:
     keeps_history: bool = True
     commits: int = 1
     is_published: bool = False
+    shown: Shown = takes("put_if_absent log/")
 
     def prepare(self, lab: Lab) -> str:
         """Bring a workspace to where the plan is stored; give the plan's id."""

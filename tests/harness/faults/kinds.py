@@ -7,7 +7,17 @@ from typing import Any, Final
 from tests.harness.constructs import CONSTRUCTS
 from tests.harness.daily import REFRESHES, daily
 from tests.harness.eager import eagerly
-from tests.harness.faults.kind import Kind, damaged, divided, front, large, moved, nothing
+from tests.harness.faults.kind import (
+    Kind,
+    damaged,
+    divided,
+    few,
+    front,
+    large,
+    moved,
+    nothing,
+    takes,
+)
 from tests.harness.faults.runs import (
     broken,
     changed_before,
@@ -57,6 +67,7 @@ KINDS: Final[dict[str, Kind]] = {
         {"v": "SELECT a.id, b.id AS o FROM t a CROSS JOIN t b ORDER BY a.id, b.id LIMIT 5"},
         settings={"policy": "incremental"},
         change=front,
+        shown=takes("/refilled/"),
     ),
     "top k over groups": _maintained("ORDER BY, LIMIT over groups"),
     "recomputed groups": _maintained("COLLECT_LIST"),
@@ -76,6 +87,7 @@ KINDS: Final[dict[str, Kind]] = {
         {"v": COUNTED, "other": f"{COUNTED} HAVING count(*) > 6"},
         methods={"v": "incremental", "other": "incremental"},
         settings={"policy": "incremental"},
+        shown=lambda _, steps: sum("put states/" in step for step in steps) == 1,
     ),
     "full by policy": Kind({"v": LEFT}, settings={"policy": "full"}, methods=FULL),
     "not deterministic": Kind({"v": CONSTRUCTS["rand()"]}, methods=FULL, is_repeatable=False),
@@ -83,7 +95,7 @@ KINDS: Final[dict[str, Kind]] = {
     "function of a user": Kind(
         {"v": "SELECT id, escaped(s) AS s FROM t"},
         functions={"escaped": "html:escape"},
-        methods=FULL,
+        settings={"policy": "incremental"},
     ),
     "first run": Kind(
         {"v": SUMS, "j": LEFT}, has_answers=False, methods={"v": "full", "j": "full"}
@@ -120,7 +132,12 @@ KINDS: Final[dict[str, Kind]] = {
         settings={"policy": "incremental"},
         commits=3,  # one mirror is found after the other
     ),
-    "written by Spark": Kind({"v": LEFT}, settings={"policy": "incremental"}, change=large),
+    "written by Spark": Kind(
+        {"v": LEFT},
+        settings={"policy": "incremental"},
+        change=large,
+        shown=takes("spark write views/"),
+    ),
     "nothing changes": _maintained("SUM, COUNT, AVG", change=nothing),
     "another view fails": Kind(
         {"v": LEFT, "bad": "SELECT id, 1 / (v + 7) AS x FROM t"},
@@ -136,18 +153,21 @@ KINDS: Final[dict[str, Kind]] = {
         settings={"policy": "incremental"},
         circumstances=eagerly,
         change=changed_before(1),
+        shown=takes("write states/…/…/base"),
     ),
     "remembered join": Kind(
         {"v": JOINED},
         settings={"policy": "incremental"},
         circumstances=eagerly,
         change=changed_before(2),
+        shown=lambda _, steps: sum("put states/" in step for step in steps) == 2,
     ),
     "foreign keys": Kind(
         {"v": REFERRING},
         sources=referring,
         settings={"policy": "incremental"},
         change=confirmed,
+        shown=lambda report, _: bool(report.asked),
     ),
     "foreign key that breaks": Kind(
         {"v": REFERRING},
@@ -158,15 +178,32 @@ KINDS: Final[dict[str, Kind]] = {
     ),
     "states only": Kind({"v": JOINED}, circumstances=daily, methods={"v": "states-only"}),
     "due by its period": Kind(
-        {"v": JOINED}, circumstances=daily, change=changed_before(REFRESHES - 1)
+        {"v": JOINED},
+        circumstances=daily,
+        change=changed_before(REFRESHES - 1),
+        shown=lambda report, _: report.views["v"].reasons[0].startswith("STORED_EARLY"),
     ),
-    "turned back": Kind({"v": SUMS}, circumstances=wary, methods=FULL),
-    "compacting": Kind({"v": LEFT}, settings={"policy": "incremental"}, change=merged),
-    "published": Kind({"v": LEFT}, settings={"policy": "incremental"}, is_published=True),
+    "turned back": Kind(
+        {"v": SUMS},
+        circumstances=wary,
+        change=few,
+        methods=FULL,
+        shown=lambda report, _: report.views["v"].switched,
+    ),
+    "compacting": Kind(
+        {"v": LEFT},
+        settings={"policy": "incremental"},
+        change=merged,
+        shown=lambda report, _: len(report.compactions) >= 2,
+    ),
+    "published": Kind(
+        {"v": LEFT}, settings={"policy": "incremental"}, is_published=True, shown=takes("switch")
+    ),
     "quarantine": Kind(
         {"v": "SELECT name, count(*) AS n FROM lines GROUP BY name"},
         sources=listed,
         settings={"policy": "incremental"},
         change=misfits,
+        shown=lambda report, _: bool(report.quarantined),
     ),
 }

@@ -35,7 +35,7 @@ _TOKENS = re.compile(
     r"|(?<=states/)[0-9a-f]+|(?<=log/)\d+|(?<=plans/)[0-9a-f]+"
     r"|/\.?part-.*"  # names that Spark gives, and what else one call deletes
 )
-_ACTIONS = ("collect", "count", "localCheckpoint", "toArrow")
+_ACTIONS = ("collect", "count", "localCheckpoint", "toArrow", "toLocalIterator")
 
 
 @dataclass(frozen=True, slots=True)
