@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from slacktide.engine.reports import Report
 from slacktide.store.naming import segments
@@ -99,6 +99,9 @@ def takes(*texts: str) -> Shown:
     return lambda _, steps: all(any(text in step for step in steps) for text in texts)
 
 
+COMMITS: Final = takes("put_if_absent log/")
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A workspace with a first run, a change, and the plan of the run that ends at a point.
@@ -135,7 +138,7 @@ class Kind:
     keeps_history: bool = True
     commits: int = 1
     is_published: bool = False
-    shown: Shown = takes("put_if_absent log/")
+    shown: Shown = COMMITS
 
     def prepare(self, lab: Lab) -> str:
         """Bring a workspace to where the plan is stored; give the plan's id."""
