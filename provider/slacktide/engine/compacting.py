@@ -16,6 +16,7 @@ from slacktide.program.operator import Operator
 from slacktide.spark.task import Outcome, Task
 from slacktide.store import requirement as q
 from slacktide.store import update as u
+from slacktide.store.layout import is_answer
 from slacktide.store.naming import segments, with_merged
 from slacktide.store.record import Chain
 from slacktide.store.world import World
@@ -127,7 +128,7 @@ def _merged(executor: Executor, world: World, plan: Compaction) -> Compacted:
     try:
         done.outcome = executor.run(Task(plan.chain, plan.program, {}, versions, {}, kind="chain"))
     except DamagedFileError as error:
-        if not plan.chain.startswith("views/"):
+        if not is_answer(plan.chain):
             raise
         done.error = error
     except (StorageError, InvariantError):

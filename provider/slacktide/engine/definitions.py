@@ -117,11 +117,14 @@ def draft_view(
         UnsupportedQueryError: the policy is ``incremental`` and the view cannot be, or its answer has a
             column that no file can have.
     """
+    from slacktide.spark.functions import called
+
     check_name("view", name)
     checked = check_settings(name, settings)
     every = {**all_texts(world), **(beside or {})}
     texts = {other: text for other, text in every.items() if other != name}
-    functions = _functions(world, sql, texts)
+    # Functions that a text may call, or a text that it may read.
+    functions = called(world.functions.values(), (sql, *_texts_read(sql, texts)))
     view = _read(spark, world, name, sql, texts, functions, conf)
     draft = ViewDraft(name, sql, checked, view, _ground(world, view, functions))
     reasons = verdict(view)
@@ -176,12 +179,6 @@ def _check_storable(name: str, view: ReadView) -> None:
                 hint="cast it to STRING in the query, or make it with make_ym_interval or "
                 "make_dt_interval, of months or of days alone",
             )
-
-
-def _functions(world: World, sql: str, texts: Mapping[str, str]) -> list[FunctionRecord]:
-    """The functions that a text may call, or a text that it may read."""
-    read = (sql, *_texts_read(sql, texts))
-    return [one for one in world.functions.values() if any(may_name(t, one.name) for t in read)]
 
 
 def _ground(
@@ -333,6 +330,6 @@ def refuse_if_called(world: World, name: str) -> None:
     callers = world.callers(name)
     if callers:
         raise ObjectExistsError(
-            f"function {name} is called by {', '.join(callers)}, as far as their texts tell",
-            hint="drop these views first",
+            f"the texts of {', '.join(callers)} may call function {name}",
+            hint="drop these views first, or replace them by texts without this name",
         )

@@ -102,8 +102,8 @@ def history_of(
         raise InvalidSettingError(
             f"limit is {limit}, which is not a number of runs to look at", hint="give 1 or more"
         )
-    numbers = sorted(world.runs)[-(limit or 0) :]
-    reports = History(numbers, read)
+    numbers = sorted(world.runs)
+    reports = History(numbers if limit is None else numbers[-limit:], read)
     if view is None:
         return reports
     computed = ("incremental", "full", "states-only", "failed")

@@ -282,13 +282,18 @@ class Workspace(WorkspaceDefinitions):
             sources: directories of Parquet with the rows of sources at these versions, to be read in
                 place of the workspace's copies.
             answers: directories of Parquet with what a batch run gave, by view, in place of running it.
+
+        Raises:
+            UnknownObjectError: there is no such view or source.
         """
         from slacktide.spark.comparison import Plain
 
         world = self._store.world()
         names = list(world.views) if views is None else list(views)
-        for name in names:
+        for name in (*names, *(answers or {})):
             known("view", name, world.views)
+        for name in sources or {}:
+            known("source", name, world.sources)
         plain = Plain(sources or {}, answers or {})
         return Verifier(self._store, world, spark, plain).verify(names)
 

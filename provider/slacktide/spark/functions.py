@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from importlib import import_module, resources
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.functions import USERS
 from slacktide.algebra.scalar import AggregateCall, Call, Literal, Scalar
+from slacktide.common.names import may_name
 from slacktide.common.node import Node
 from slacktide.common.tree import of_type
 from slacktide.errors import FunctionError, InvariantError
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 KINDS = ("python", "pandas")
-_NAMED_BY_VALUE = re.compile(r"\bidentifier\s*\(", re.IGNORECASE)
 
 
 def is_builtin(name: str) -> bool:
@@ -33,9 +32,7 @@ def is_builtin(name: str) -> bool:
 def called(functions: Iterable[FunctionRecord], texts: Iterable[str]) -> list[FunctionRecord]:
     """The functions that texts may call: one that is not installed fails no other view."""
     text = "\n".join(texts)
-    if _NAMED_BY_VALUE.search(text):
-        return list(functions)
-    return [f for f in functions if re.search(rf"\b{f.name}\b", text, re.IGNORECASE)]
+    return [function for function in functions if may_name(text, function.name)]
 
 
 def named(root: Node) -> frozenset[str]:

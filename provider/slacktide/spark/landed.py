@@ -131,7 +131,11 @@ def _weight(record: Source) -> str:
         text = f"concat('SLACKTIDE_APPEND_ONLY source {record.name}, file ', {FILE}, ': ', {CHANGE_TYPE})"
         gone = f"CAST(raise_error({text}) AS BIGINT)"
     return (
-        f"CASE WHEN {CHANGE_TYPE} IN {INSERTS} THEN 1L"
-        f" WHEN {CHANGE_TYPE} IN {DELETES} THEN {gone}"
+        f"CASE WHEN {CHANGE_TYPE} IN ({_texts(INSERTS)}) THEN 1L"
+        f" WHEN {CHANGE_TYPE} IN ({_texts(DELETES)}) THEN {gone}"
         f" ELSE CAST(raise_error({unknown}) AS BIGINT) END"
     )
+
+
+def _texts(values: Sequence[str]) -> str:
+    return ", ".join(f"'{value}'" for value in values)

@@ -85,7 +85,9 @@ class Log:
         return low
 
     def check_end(self, number: int) -> None:
-        """Check that nothing comes behind a last number: what is written next would be read with it.
+        """Check that no single entry is lost behind a last number: what is written next would be read with later ones.
+
+        One request looks at the number after the next. Of a longer gap only the checkpoints tell.
 
         Raises:
             WorkspaceError: an entry was lost.

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from slacktide.errors import UnknownObjectError
 from tests.harness.lab import Lab, as_if_written
 
 pytestmark = pytest.mark.spark
@@ -156,3 +157,13 @@ def test_a_wrong_copy_of_a_source_shows_beside_plain_rows(lab: Lab, tmp_path: Pa
             "second": False,
         }
         assert (found["second"].missing, found["second"].extra) == (5, 5)
+
+
+def test_a_name_that_nothing_has_is_no_comparison(lab: Lab) -> None:
+    lab.source("t", "k INT", (1,))
+    lab.view("v", "SELECT k FROM t")
+    lab.step()
+    with pytest.raises(UnknownObjectError, match="there is no source 'T'"):
+        lab.ws.verify(lab.spark, sources={"T": "anywhere"})
+    with pytest.raises(UnknownObjectError, match="there is no view 'w'"):
+        lab.ws.verify(lab.spark, answers={"w": "anywhere"})

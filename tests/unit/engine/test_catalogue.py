@@ -32,9 +32,9 @@ def view(sql: str) -> s.AddView:
 def test_a_function_that_a_text_may_call_stays(tmp_path: Path, sql: str) -> None:
     store = s.Store.create(str(tmp_path / "ws"), settings={}, clock=system_clock)
     store.commit([PRICE, view(sql)])
-    with pytest.raises(ObjectExistsError, match="function price is called by q") as refused:
+    with pytest.raises(ObjectExistsError, match="texts of q may call function price") as refused:
         Catalogue(store).drop_function("price")
-    assert refused.value.hint == "drop these views first"
+    assert refused.value.hint.startswith("drop these views first, or replace them")
     store.commit([s.DropView("q"), view("SELECT prices(a), my_price(b) FROM t")])
     Catalogue(store).drop_function("price")
     assert not store.world().functions

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slacktide.store.fold.draft import Draft
+from slacktide.store.layout import is_answer
 
 
 def was_taken_in(draft: Draft, source: str, version: int) -> bool:
@@ -12,7 +13,7 @@ def was_taken_in(draft: Draft, source: str, version: int) -> bool:
 
     What an answer was made of stands in its view: its chain may tell of a history that went away.
     """
-    made = [c for c in draft.chains.values() if not c.id.startswith(("views/", "changes/"))]
+    made = [c for c in draft.chains.values() if not is_answer(c.id)]
     vectors = [*(c.versions for c in made), *(view.versions for view in draft.views.values())]
     vectors += [at for view in draft.views.values() if view.period for at in view.period.reached]
     return any((vector or {}).get(source, 0) >= version for vector in vectors)
