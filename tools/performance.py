@@ -36,17 +36,6 @@ _READING = """## Reading the tables
 
 * A refresh has a fixed price: each job, stage and plan costs Java some hundredths of a second, whatever the
   rows. A query that batch answers in half a second of CPU gains nothing at this scale.
-* Q17, clustered: a line changes the average of its part, and the other lines of that part lie anywhere. At 0.1 % they are
-  looked for in all 6.0 million rows of `lineitem`. At 1 % one of the runs that warmed up had started to keep the join of lines
-  with the parts that are asked for ([ADR 11](adr/0011-remembered-joins.md)): a fourth write, and of `lineitem` only changed rows
-  are read. What is left is mostly the state behind the averages, and all parts twice.
-* Q13 and Q22, clustered: all customers are read, by Q13 twice, and so are states of what customers ordered, with the pieces that
-  the runs before added: more of them at 1 %. Batch itself reads no more than 1.7 and 1.8 million rows.
-* Q9, clustered: all of `part` and `partsupp` is read.
-* Q20, clustered: most rows that are read are those of `partsupp`, 0.24 of its 0.8 million at 0.1 % and 0.68 at 1 %. Batch gets through
-  7.0 million in half a second of CPU.
-* Q8, clustered, 1 %: all parts, all customers and three times the changed lines are read, a thirteenth of the rows of batch, which
-  gets through its 7.9 million in 0.9 s.
 * Scattered: when every table changes a little everywhere, each of them leads to a term that reads the others
   nearly whole, some several times, and no range of keys helps.
 * What Spark counts as bytes read leaves out vectored reads of Parquet, so that plain tables seem to cost
@@ -87,6 +76,8 @@ def _bench(path: Path) -> Iterator[str]:
     yield from _cells(found["cells"])
     yield _kept(found)
     yield ""
+    if "notes" in found:
+        yield from (*(f"* {note}" for note in found["notes"]), "")
 
 
 def _verdict(cells: Sequence[Cell]) -> str:
