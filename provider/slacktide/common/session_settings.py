@@ -12,10 +12,12 @@ COLLECTOR: Final[Mapping[str, str]] = MappingProxyType(
     {"spark.driver.defaultJavaOptions": "-XX:+UseParallelGC"}
 )
 # Adaptive execution hides a wrong partition count; files are named by the log, so listing them in parallel
-# jobs would only cost.
+# jobs would only cost. Generated classes are not named by the place of a stage in its query: equal code of another
+# place, or of another query, is compiled once.
 RUNNING: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.sql.adaptive.enabled": "true",
+        "spark.sql.codegen.useIdInClassName": "false",
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
     }
 )

@@ -16,8 +16,8 @@ TEXTS = {
     "tops": "SELECT lower(c) AS low, max(v) AS most FROM folded GROUP BY c",
     "kinds": "SELECT lower(c) AS low FROM (SELECT DISTINCT c FROM folded)",
     "ranks": "SELECT v, rank() OVER (PARTITION BY c ORDER BY v) AS r FROM folded",
-    "pairs": "SELECT f.v, u.w FROM folded f JOIN u ON f.c = u.s",
-    "lonely": "SELECT f.v FROM folded f LEFT ANTI JOIN u ON f.c = u.s",
+    "pairs": "SELECT f.v, u.w FROM folded f JOIN u ON f.c = u.s COLLATE UTF8_LCASE",
+    "lonely": "SELECT f.v FROM folded f LEFT ANTI JOIN u ON f.c = u.s COLLATE UTF8_LCASE",
 }
 
 

@@ -73,7 +73,8 @@ def test_a_like_refresh_compiles_next_to_nothing(lab: Lab, monkeypatch: pytest.M
         report = lab.refresh()
         assert {view.method for view in report.views.values()} == {"incremental"}
         counts.append(compiled(lab.spark))
-    first, _, third = (after - before for before, after in pairwise(counts))
+    first, second, third = (after - before for before, after in pairwise(counts))
     assert first > DEFAULT_ENTRIES, "more than Spark keeps by default"
-    assert third <= first / 20, (first, third)
+    # What is left reads one piece more of a state, or merges some.
+    assert second + third <= first / 4, (first, second, third)
     lab.verified()

@@ -31,6 +31,12 @@ DIAMOND = {
     "rejoined": "SELECT many.k, n, s FROM many FULL JOIN large ON many.k <=> large.k",
 }
 VIEWS = ROW | DIAMOND
+# Of the same window: as it is, without a column that is not read further up, and of partitions that a test leaves.
+ALIKE = (
+    {"ranked", "front", "groups"},
+    {"met", "twice", "kinds", "totals", "best"},
+    {"many", "large", "rejoined"},
+)
 FACTS = [(i, i % 4 if i % 5 else None, (i * 3) % 7) for i in range(24)]
 
 
@@ -67,15 +73,14 @@ def test_a_row_of_ten_and_a_diamond(tower: Lab) -> None:
     lab = tower
     lab.land("t", insert=[(30, 1, 0), (31, None, 6), (32, 9, 2)])
     _, keepers = refreshed(lab)
-    below = {"groups", *DIAMOND, "met", "twice", "kinds", "totals", "best"}
-    shared = [chain for chain, views in keepers.items() if views >= below]
-    assert len(shared) >= 2, "the window's partitions, and the groups"
+    for views in ALIKE:
+        assert any(kept >= views for kept in keepers.values()), views
     lab.land("t", delete=[(30, 1, 0), *FACTS[:6]])
     lab.land("u", delete=[(1, 2)], insert=[(9, 4)])
     report, keepers = refreshed(lab)
     states = {chain: times for chain, times in written(report).items() if chain in keepers}
     assert states == dict.fromkeys(keepers, 1)
-    assert sum(map(len, keepers.values())) > 3 * len(keepers)
+    assert sum(map(len, keepers.values())) > 2 * len(keepers)
     lab.land("t")
     report, _ = refreshed(lab)
     assert {view.actual["rows_out"] for view in report.views.values()} == {0}

@@ -163,6 +163,9 @@ def _function(reader: Expressions, tree: Tree, scope: Scope) -> s.Call:
         child = reader.read(fields["child"], scope)
         error = s.Literal(f"{fields['relativeSD']}D", "DOUBLE", nullable=False)
         return s.Call("approx_count_distinct", (child, error), tree["t"], tree["n"])
+    if kind == "RegrReplacement":  # of regr_sxx and regr_syy, once pairs with a NULL are NULL
+        child = reader.read(fields["child"], scope)
+        return s.Call("regr_sxx", (child, child), tree["t"], tree["n"])
     within = _WITHIN_GROUP.get(kind)
     if within is not None and (found := within(tree)) is not None:
         name, arguments = found
