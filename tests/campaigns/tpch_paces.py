@@ -83,12 +83,15 @@ def main() -> int:
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=SCALE, help="of TPC-H")
+    parser.add_argument(
+        "--nature", action="append", help="of the arrivals; all of them if none is named"
+    )
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     found = json.loads(arguments.out.read_text()) if arguments.out.exists() else {"plays": []}
     played = {(one["nature"], one["way"]) for one in found["plays"]}
     spark = local_session("tpch-paces", conf=QUICK)
-    for nature in tpch.NATURES:
+    for nature in arguments.nature or tpch.NATURES:
         for way in WAYS:
             if (nature, way) in played:
                 continue
@@ -96,8 +99,8 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as folder:
                 refreshes = [*play(Path(folder), spark, nature, paces, scale=arguments.scale)]
             one = {"nature": nature, "way": way, "paces": paces, "refreshes": refreshes}
-            found["plays"].append(one | {"scale": arguments.scale})
-            found |= {"arrivals": ARRIVALS, "seed": SEED, **versions(spark)}
+            found["plays"].append(one | {"scale": arguments.scale, **versions(spark)})
+            found |= {"arrivals": ARRIVALS, "seed": SEED}
             arguments.out.write_text(json.dumps(found, indent=1) + "\n")
             sys.stdout.write(line(one) + "\n")
             sys.stdout.flush()

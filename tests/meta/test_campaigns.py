@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from slacktide.workloads import tpch
 from tests.campaigns.planned_tpcds import INSTANTS, PATTERNS, QUERIES
 from tests.campaigns.planning import SINGLE, SWITCHES
 from tests.campaigns.random_views import ROUND, summary
+from tests.campaigns.tpch_paces import WAYS
 from tests.harness.faults import KINDS
 from tests.harness.planner.tpcds_views import TPCDS
 from tests.harness.planner.tpch_views import TPCH
@@ -41,6 +43,21 @@ def test_all_tpch_views_held_at_full_length() -> None:
             and not any(name in step["empty"] for step in done)
         ]
         assert len(lively) >= 20
+
+
+def test_tpch_views_held_at_every_pace() -> None:
+    """Refreshed once, after each of seven arrivals, and as often as was drawn for each view."""
+    campaign = found("tpch_paces")
+    plays = {(play["nature"], play["way"]): play for play in campaign["plays"]}
+    assert {*plays} >= {("scattered", way) for way in WAYS}
+    for play in plays.values():
+        assert play["scale"] == 0.1
+        assert set(play["paces"]) == set(tpch.QUERIES)
+        compared = Counter(view for step in play["refreshes"] for view in step["compared"])
+        assert compared == play["paces"]
+        assert not any(step["different"] for step in play["refreshes"])
+        methods = {how for step in play["refreshes"] for how in step["methods"].values()}
+        assert methods <= {"incremental", "unchanged"}
 
 
 def test_random_views_held_at_full_length() -> None:
