@@ -91,9 +91,10 @@ def storable(data_type: DataType) -> DataType:
 
 
 def is_storable(data_type: DataType) -> bool:
-    """Whether files can have values of a type: none have calendar intervals, of months and days."""
+    """Whether files can have values of a type: none have calendar intervals, of months and days, or structs of nothing."""
     if is_nested(data_type):
-        return all(map(is_storable, part_types(data_type)))
+        parts = part_types(data_type)
+        return bool(parts) and all(map(is_storable, parts))
     return data_type != "INTERVAL"
 
 

@@ -43,10 +43,15 @@ def _of(*types: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, types) and (bool in types or not isinstance(value, bool))
 
 
+def _is_text(value: Any) -> bool:
+    # Half of a pair of UTF-16 is in no file.
+    return isinstance(value, str) and not any("\ud800" <= sign <= "\udfff" for sign in value)
+
+
 def _is_list_of_texts(value: Any) -> bool:
     # The names of a mapping, or a set of them, do as well; the letters of a text are no names.
     is_list = isinstance(value, Collection) and not isinstance(value, str | bytes)
-    return is_list and all(isinstance(one, str) for one in value)
+    return is_list and all(map(_is_text, value))
 
 
 def _is_mapping(value: Any) -> bool:
@@ -71,7 +76,7 @@ _KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
         "datetime": _Kind("an instant (datetime.datetime)", _of(datetime)),
         "float": _Kind("a number", _of(Real)),
         "int": _Kind("a whole number", _of(Integral)),
-        "str": _Kind("a text", _of(str)),
+        "str": _Kind("a text", _is_text),
         "timedelta": _Kind("a length of time (datetime.timedelta)", _of(timedelta)),
     }
 )

@@ -209,7 +209,7 @@ class Catalogue:
         from slacktide.spark.functions import is_builtin
 
         check_name("function", name)
-        check_function(name, declaration)
+        check_function(name, returns, declaration)
         if is_builtin(name):
             raise InvalidNameError(
                 f"function name {name!r} is that of a function of Spark",
@@ -221,9 +221,10 @@ class Catalogue:
                 f"function {name} has the target {target!r}",
                 hint="a target is written as module:function",
             )
-        if self._store.world().function(name):
+        taken = self._store.world().function(name)
+        if taken:
             raise ObjectExistsError(
-                f"there is a function {name} already", hint="drop it first, or choose another name"
+                f"there is a {taken} already", hint="drop it first, or choose another name"
             )
         record = FunctionRecord(name, target, returns, dict(declaration))
         self._store.commit([u.AddFunction(record)], [q.NameFree("function", name)])

@@ -15,6 +15,7 @@ from slacktide.common.quantities import parse_bytes
 from slacktide.engine.expansion import all_texts
 from slacktide.engine.goal_setting import check_goal, weights_of
 from slacktide.engine.sink_setting import check_sink
+from slacktide.engine.sources.ddl import parse_ddl
 from slacktide.errors import (
     InvalidSettingError,
     ObjectExistsError,
@@ -175,9 +176,9 @@ def _check_storable(name: str, view: ReadView) -> None:
         if not is_storable(column.type):
             raise UnsupportedQueryError(
                 f"view {name} has the column {column.name} of type {column.type}, and no file can have "
-                "calendar intervals",
-                hint="cast it to STRING in the query, or make it with make_ym_interval or "
-                "make_dt_interval, of months or of days alone",
+                "calendar intervals or structs without fields",
+                hint="leave it out, or cast it to STRING in the query; an interval may be made with "
+                "make_ym_interval or make_dt_interval, of months or of days alone",
             )
 
 
@@ -268,14 +269,21 @@ def check_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def check_function(name: str, declaration: Mapping[str, Any]) -> None:
-    """Check what is declared of a function besides its target and its type: a typo would be believed.
+def check_function(name: str, returns: str, declaration: Mapping[str, Any]) -> None:
+    """Check what is declared of a function besides its target: a typo would be believed.
 
     Raises:
         InvalidSettingError: something is unknown or has no such value.
     """
     from slacktide.spark.functions import KINDS
 
+    try:
+        parse_ddl(f"it {returns}")
+    except InvalidSettingError as error:
+        raise InvalidSettingError(
+            f"function {name} returns {returns!r}, which is no type",
+            hint="give a type of Spark, as in double or ARRAY<STRING>",
+        ) from error
     for key in declaration:
         if key not in DECLARED:
             raise InvalidSettingError(

@@ -43,7 +43,7 @@ def unmatched(
 
     Args:
         rows: with their signed multiplicities, positive and negative ones.
-        floats: which columns hold doubles.
+        floats: which columns hold doubles, or values with doubles in them.
         magnitudes: of the numbers that made these.
     """
     extra: list[Row] = []
@@ -63,11 +63,24 @@ def unmatched(
 
 
 def _exact(row: Row, floats: Sequence[bool]) -> tuple[str, ...]:
-    """What must be the same in both rows; unlike ==, repr tells -0.0 from 0.0, inside structs too."""
+    """What must be the same in both rows; unlike ==, repr tells -0.0 from 0.0."""
     return tuple(
-        "" if is_float and row[place] is not None else repr(row[place])
+        repr(_masked(row[place]) if is_float else row[place])
         for place, is_float in enumerate(floats)
     )
+
+
+def _masked(value: Any) -> Any:
+    """A value with all its doubles alike, those inside of structs, arrays and maps too."""
+    match value:
+        case float():
+            return 0.0
+        case dict():
+            return {key: _masked(part) for key, part in value.items()}
+        case tuple() | list():
+            return [type(value).__name__, *map(_masked, value)]
+        case _:
+            return value
 
 
 def _taken(
@@ -92,11 +105,24 @@ def _is_close(left: Row, right: Row, floats: Sequence[bool], sizes: Sequence[flo
     return all(
         _is_near(left[place], right[place], sizes[place])
         for place, is_float in enumerate(floats)
-        if is_float and left[place] is not None
+        if is_float
     )
 
 
-def _is_near(left: float, right: float, size: float) -> bool:
+def _is_near(left: Any, right: Any, size: float) -> bool:
+    """Whether values that agree in all but their doubles agree in these within tolerance."""
+    match left:
+        case float():
+            return _is_near_number(left, right, size)
+        case dict():
+            return all(_is_near(part, right[key], size) for key, part in left.items())
+        case tuple() | list():
+            return all(_is_near(*parts, size) for parts in zip(left, right, strict=True))
+        case _:
+            return True
+
+
+def _is_near_number(left: float, right: float, size: float) -> bool:
     if left == right == 0:
         return math.copysign(1, left) == math.copysign(1, right)
     if math.isnan(left) or math.isnan(right):

@@ -10,7 +10,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.change_feed import CHANGE_TYPE, COMMIT_VERSION, DELETE, INSERT
 from slacktide.engine.answers import text_as_of, texts_between
 from slacktide.engine.definitions import known
-from slacktide.errors import UnknownObjectError
+from slacktide.errors import UnknownObjectError, UnsupportedQueryError
 from slacktide.spark.bags import copies_sql
 from slacktide.spark.columns import restored
 from slacktide.spark.defaults import never_null_sql
@@ -70,8 +70,9 @@ def read_changes(
     """Give the changes of an answer after run `since`, up to and with run `until`.
 
     Raises:
-        UnknownObjectError: there is no such view, changes that old are no longer kept, or the view
+        UnknownObjectError: there is no such view or run, changes that old are no longer kept, or the view
             has had other columns since.
+        UnsupportedQueryError: the view has a column that is named as one of those that tell of changes.
         DamagedFileError: a file of them is gone, or has another length.
         SlacktideError: as `slacktide.spark.failures` says.
     """
@@ -79,8 +80,10 @@ def read_changes(
 
     known("view", name, world.views)
     record = world.views[name]
+    _check_since(world, since)
     texts = texts_between(world, record, since, until)
     newest = texts[-1].view if texts else ReadView.from_dict(record.definition)
+    _check_tail(name, newest)
     change = f"IF(__m > 0, '{INSERT}', '{DELETE}')"
     tail = f"{change} AS {CHANGE_TYPE}, __run AS {COMMIT_VERSION}"
     selects = []
@@ -96,6 +99,24 @@ def read_changes(
             table = pieces.by_run(chain, wanted, stored_columns(view))
             selects.append(f"SELECT {_outputs(view)}, {tail} FROM {table} {copies_sql()}")
         return shelf.lend(" UNION ALL ".join(selects), spark)
+
+
+def _check_since(world: World, since: int) -> None:
+    newest = max(world.runs, default=0)
+    if since > newest:
+        raise UnknownObjectError(
+            f"there is no run {since} yet",
+            hint=f"the newest run is {newest}; see 'slacktide history'",
+        )
+
+
+def _check_tail(name: str, view: ReadView) -> None:
+    for column in view.outputs:
+        if column.name.lower() in {CHANGE_TYPE, COMMIT_VERSION}:
+            raise UnsupportedQueryError(
+                f"view {name} has a column {column.name} of its own, as changes have",
+                hint="give the column another name with 'slacktide view replace'; the answer can be read",
+            )
 
 
 def _outputs(view: ReadView) -> str:

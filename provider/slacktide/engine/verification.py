@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.relation import Aggregate, Window
-from slacktide.algebra.types import is_floating
+from slacktide.algebra.types import has_floating
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import parse_instant
 from slacktide.common.tree import of_type
@@ -186,6 +186,6 @@ def _magnitudes(
 
 
 def _inexact(view: ReadView) -> list[bool]:
-    """Which columns hold doubles that an aggregate may have added up in another order."""
+    """Which columns hold doubles, or values with doubles in them, that an aggregate may have added up in another order."""
     adds = view.relation is None or any(of_type(view.relation, (Aggregate, Window)))
-    return [adds and is_floating(column.type) for column in view.outputs]
+    return [adds and has_floating(column.type) for column in view.outputs]

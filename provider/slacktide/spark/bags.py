@@ -71,7 +71,7 @@ def rows_sql(table: str, columns: Typed, *, what: str = "a snapshot") -> str:
 
 def copies_sql(times: str = "abs(__m)") -> str:
     """What stands behind a table so that each of its rows comes as often as an expression says."""
-    return f"LATERAL VIEW explode(array_repeat(0, CAST({times} AS INT))) __copies AS __copy"
+    return f"LATERAL VIEW explode(array_repeat(0, CAST({times} AS INT))) __slacktide_copies AS __slacktide_copy"
 
 
 def units_sql(table: str, listed: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,8 +71,11 @@ def _registration(function: FunctionRecord, callable_: Callable[..., Any]) -> tu
     from pyspark.sql.functions import udf
     from pyspark.sql.pandas.functions import pandas_udf
 
+    # The kind is declared: neither hints of types nor a setting of the session makes it another one.
     make: Callable[..., Any] = (
-        pandas_udf if function.declaration.get("kind", "python") == "pandas" else udf
+        pandas_udf
+        if function.declaration.get("kind", "python") == "pandas"
+        else partial(udf, useArrow=False)
     )
     made = make(callable_, function.returns)
     is_deterministic = function.declaration.get("deterministic", True)

@@ -212,3 +212,10 @@ def test_what_is_no_point_marks_nothing(ws: Workspace, until: str) -> None:
         ws.mark_complete("t", until)
     assert "2026-01-31" in refused.value.hint
     assert ws.status().sources["t"]["complete"] == []
+
+
+def test_half_of_a_sign_is_no_text(ws: Workspace) -> None:
+    before = files(ws)
+    with pytest.raises(InvalidSettingError, match=r"add_view: sql is .* which is not a text"):
+        ws.add_view(SESSION, "v", "SELECT '\ud800' AS x FROM t")
+    assert files(ws) == before

@@ -9,7 +9,7 @@ import pytest
 from slacktide import store as s
 from slacktide.common.clock import system_clock
 from slacktide.engine.catalogue import Catalogue
-from slacktide.errors import CommitConflictError, ObjectExistsError
+from slacktide.errors import CommitConflictError, InvalidSettingError, ObjectExistsError
 from tests.harness.objects import FaultyObjects
 
 PRICE = s.AddFunction(s.FunctionRecord("price", "shop:price", "DOUBLE", {}))
@@ -56,3 +56,14 @@ def test_a_function_that_a_new_view_calls_is_not_dropped_under_it(tmp_path: Path
     with pytest.raises(CommitConflictError, match="function price is called by q"):
         Catalogue(store).drop_function("price")
     assert set(other.world().functions) == {"price"}
+
+
+@pytest.mark.parametrize("returns", ["", " ", "nonsense", "int; drop", "struct<>"])
+def test_a_function_returns_a_type(tmp_path: Path, returns: str) -> None:
+    store = s.Store.create(str(tmp_path / "ws"), settings={}, clock=system_clock)
+    with pytest.raises(InvalidSettingError, match="which is no type"):
+        Catalogue(store).add_function("price", "shop:price", returns, {})
+    store.commit([PRICE])
+    with pytest.raises(ObjectExistsError, match="there is a function price already"):
+        Catalogue(store).add_function("PRICE", "shop:price", "double", {})
+    assert set(store.world().functions) == {"price"}

@@ -79,3 +79,13 @@ def test_doubles_of_large_numbers_may_differ_by_more() -> None:
     rows = [("a", 1e-3, 5), ("a", 2e-3, -5), ("b", 1e-3, 1), ("b", 2e-3, -1)]
     sizes = Magnitudes([0], {("'a'",): [0.0, 1e7]})
     assert unmatched(rows, FLOATS, sizes) == rows[2:]
+
+
+def test_doubles_inside_of_other_values_are_near_as_well() -> None:
+    rows = [("a", (1, [X, None], {"b": X}), 1), ("a", (1, [Y, None], {"b": Y}), -1)]
+    assert unmatched(rows, FLOATS) == []
+    for other in ((2, [Y, None], {"b": Y}), (1, [Y], {"b": Y}), (1, [Y, None], {"c": Y}), None):
+        told = [rows[0], ("a", other, -1)]
+        assert unmatched(told, FLOATS) == told
+    assert unmatched([("a", [0.0], 1), ("a", [-0.0], -1)], FLOATS) != []
+    assert unmatched([("a", [nan, X], 1), ("a", [nan, Y], -1)], FLOATS) == []

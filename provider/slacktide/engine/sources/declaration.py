@@ -19,31 +19,13 @@ from slacktide.engine.sources.inspection import (
     file_columns,
     relation_columns,
 )
+from slacktide.engine.sources.options import check_options
 from slacktide.errors import InvalidSettingError, SourceError
 from slacktide.store.address import parse_address
-from slacktide.store.entry import can_be_kept
 
 KINDS: Final = ("files", "change-feed")
 FORMATS: Final = ("parquet", "csv", "json", "orc", "avro")
 _SERVICE: Final = {CHANGE_TYPE: "STRING", COMMIT_VERSION: "BIGINT"}
-# Spark reads exactly the accepted files, whole, or fails: these options would let it do otherwise.
-_OWN_OPTIONS: Final = frozenset(
-    {
-        "basepath",
-        "columnnameofcorruptrecord",
-        "ignorecorruptfiles",
-        "ignoremissingfiles",
-        "inferschema",
-        "mergeschema",
-        "mode",
-        "modifiedafter",
-        "modifiedbefore",
-        "path",
-        "pathglobfilter",
-        "recursivefilelookup",
-        "schema",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,14 +240,7 @@ def _mapping(argument: str, value: Any, wanted: str) -> dict[str, Any]:
 
 def _options(value: Any) -> dict[str, Any]:
     options = _mapping("options", value, "a mapping from names to plain values")
-    for name, one in options.items():
-        if name.lower() in _OWN_OPTIONS:
-            raise InvalidSettingError(
-                f"options has {name!r}, which Slacktide sets itself",
-                hint="leave it out: every accepted file is read whole, or the run fails",
-            )
-        if not isinstance(one, str | int | float | bool) or not can_be_kept(one):
-            raise _wrong(f"options {name}", one, "a text, a finite number or a boolean")
+    check_options(options)
     return options
 
 

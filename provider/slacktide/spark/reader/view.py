@@ -15,12 +15,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 
 from slacktide.algebra.scalar import Cast, Column, Literal
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
+from slacktide.errors import QueryError
 from slacktide.spark.reader.context import UnreadableError
 from slacktide.spark.reader.facts import reasons_of
 from slacktide.spark.reader.order import peel
@@ -92,7 +93,7 @@ def _read(workshop: Workshop, sql: str, settings: Mapping[str, str]) -> ReadView
         # The texts that are written from a relation escape with backslashes.
         return replace(view, reasons=(Reason("UNREADABLE_EXPRESSION", f"text under {_RAW_TEXTS}"),))
     try:
-        return _with_relation(workshop, workshop.bridge.tree(execution.optimizedPlan()), view)
+        return _with_relation(workshop, workshop.bridge.tree(_optimized(execution)), view)
     except UnreadableError as stop:
         return replace(view, reasons=(stop.reason,))
     except (PySparkException, Py4JJavaError) as error:
@@ -100,6 +101,17 @@ def _read(workshop: Workshop, sql: str, settings: Mapping[str, str]) -> ReadView
         return replace(view, reasons=(Reason("UNREADABLE_NODE", failure),))
     except RecursionError:
         return replace(view, reasons=(Reason("UNREADABLE_NODE", "a plan nested too deeply"),))
+
+
+def _optimized(execution: Any) -> Any:
+    """The plan that is read; what the optimiser refuses is refused at every run."""
+    try:
+        return execution.optimizedPlan()
+    except AnalysisException as error:
+        said = str(error).strip().partition("\n")[0]
+        raise QueryError(
+            f"the query cannot be run: {said}", hint="change the query as Spark says"
+        ) from error
 
 
 def _with_relation(workshop: Workshop, tree: Any, view: ReadView) -> ReadView:

@@ -9,6 +9,7 @@ import pytest
 from pyarrow import parquet as pq
 
 from slacktide.engine.sources import check_source, infer_schema
+from slacktide.engine.sources.options import check_options
 from slacktide.errors import InvalidNameError, InvalidSettingError, SourceError
 from tests.harness.landing import feed, table, write
 
@@ -194,6 +195,9 @@ CSV = {"format": "csv", "schema": "id INT"}
         ("files", {"options": ["a"]}, "options is"),
         ("files", {"options": {"a": []}}, "options a is"),
         ("files", {"options": {"Mode": "PERMISSIVE"}}, "options has 'Mode'"),
+        ("files", {"options": {"header": "maybe"}}, "options header is 'maybe'"),
+        ("files", {"options": {"timeZone": "Mars/Base"}}, "options timeZone is 'Mars/Base'"),
+        ("files", {"options": {"sep": ";", "SEP": ","}}, "options has 'sep' and 'SEP'"),
         ("files", {"key": "id"}, "key is 'id'"),
         ("files", {"key": []}, "key is []"),
         ("files", {"key": ["id", "id"]}, "each once"),
@@ -298,3 +302,10 @@ def test_a_directory_that_may_not_be_read(landing):
         assert caught.value.hint
     finally:
         landing.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    "zone", ["UTC", "Z", "Europe/Oslo", "+02:00", "GMT+1", "UTC-03:30", "EST", "PST", "Etc/GMT+5"]
+)
+def test_zones_that_spark_knows_are_taken(zone: str) -> None:
+    check_options({"timeZone": zone, "header": True, "multiLine": "false"})
