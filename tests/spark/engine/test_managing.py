@@ -286,7 +286,7 @@ def test_functions(filled: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     lab.step(scored="full", loud="full")
     lab.land("t", insert=[("c", None)], delete=[("a", 1)])
     lab.step(scored="incremental", loud="incremental")
-    with pytest.raises(ObjectExistsError, match="function score is called by scored"):
+    with pytest.raises(ObjectExistsError, match="texts of scored may call function score"):
         lab.ws.drop_function("score")
     lab.ws.drop_view("scored")
     lab.ws.drop_function("score")
