@@ -1,6 +1,6 @@
 """A slice of the table of capabilities; all of it is a campaign, which writes the page.
 
-What is recomputed by the groups that changed is played always, of all constructs another eighth each day.
+What is recomputed by the groups that changed is played always, of all constructs another twelfth each day.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
-EVERY = 8
+EVERY = 12
 BY_GROUPS = (
     "INTERSECT",
     "EXCEPT ALL",
