@@ -132,14 +132,6 @@ def page(found: Mapping[str, Played], read: Mapping[str, float | None]) -> str:
     return HEAD + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def play(
-    spark: SparkSession, root: Path, constructs: list[str], changes: list[Callable[[Lab], None]]
-) -> dict[str, tuple[str, ...]]:
-    """Run constructs under changes, all answers compared each time; give why each is full."""
-    found = played(spark, root, constructs, changes)
-    return {construct: one.reasons for construct, one in found.items()}
-
-
 def played(
     spark: SparkSession, root: Path, constructs: list[str], changes: list[Callable[[Lab], None]]
 ) -> dict[str, Played]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from slacktide.algebra.literals import text_sql
 from slacktide.algebra.sql import quoted
 from slacktide.algebra.types import is_floating
 from slacktide.common.change_feed import CHANGE_TYPE, DELETES, INSERTS
@@ -22,6 +23,7 @@ _TEXTUAL = ("csv", "json")
 # Of times that say no zone. It belongs to the source: sessions of other zones read the same rows.
 _ZONE = "UTC"
 _LEAST_INT = -(2**31)
+_INSERTS, _DELETES = (", ".join(map(text_sql, words)) for words in (INSERTS, DELETES))
 _PATTERN = re.compile(r"([{}\[\]*?\\])")
 _FORMATS = {"parquet": "parquet", "csv": "csv", "json": "json", "orc": "orc", "avro": "avro"}
 
@@ -131,11 +133,7 @@ def _weight(record: Source) -> str:
         text = f"concat('SLACKTIDE_APPEND_ONLY source {record.name}, file ', {FILE}, ': ', {CHANGE_TYPE})"
         gone = f"CAST(raise_error({text}) AS BIGINT)"
     return (
-        f"CASE WHEN {CHANGE_TYPE} IN ({_texts(INSERTS)}) THEN 1L"
-        f" WHEN {CHANGE_TYPE} IN ({_texts(DELETES)}) THEN {gone}"
+        f"CASE WHEN {CHANGE_TYPE} IN ({_INSERTS}) THEN 1L"
+        f" WHEN {CHANGE_TYPE} IN ({_DELETES}) THEN {gone}"
         f" ELSE CAST(raise_error({unknown}) AS BIGINT) END"
     )
-
-
-def _texts(values: Sequence[str]) -> str:
-    return ", ".join(f"'{value}'" for value in values)

@@ -9,6 +9,7 @@ from tests.harness.daily import REFRESHES, daily
 from tests.harness.eager import eagerly
 from tests.harness.faults.kind import (
     Kind,
+    Shown,
     damaged,
     divided,
     few,
@@ -28,6 +29,10 @@ from tests.harness.faults.runs import (
     referring,
     wary,
 )
+
+
+def _states_written(count: int) -> Shown:
+    return lambda _, steps: sum("put states/" in step for step in steps) == count
 
 
 def _maintained(construct: str, **more: Any) -> Kind:
@@ -87,7 +92,7 @@ KINDS: Final[dict[str, Kind]] = {
         {"v": COUNTED, "other": f"{COUNTED} HAVING count(*) > 6"},
         methods={"v": "incremental", "other": "incremental"},
         settings={"policy": "incremental"},
-        shown=lambda _, steps: sum("put states/" in step for step in steps) == 1,
+        shown=_states_written(1),
     ),
     "full by policy": Kind({"v": LEFT}, settings={"policy": "full"}, methods=FULL),
     "not deterministic": Kind({"v": CONSTRUCTS["rand()"]}, methods=FULL, is_repeatable=False),
@@ -160,7 +165,7 @@ KINDS: Final[dict[str, Kind]] = {
         settings={"policy": "incremental"},
         circumstances=eagerly,
         change=changed_before(2),
-        shown=lambda _, steps: sum("put states/" in step for step in steps) == 2,
+        shown=_states_written(2),
     ),
     "foreign keys": Kind(
         {"v": REFERRING},

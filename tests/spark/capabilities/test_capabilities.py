@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slacktide.common.clock import system_clock
-from tests.harness.capabilities import CHANGES, PAGE, play
+from tests.harness.capabilities import CHANGES, PAGE, played
 from tests.harness.constructs import CONSTRUCTS
 
 if TYPE_CHECKING:
@@ -34,6 +34,6 @@ def test_constructs_are_maintained_as_the_page_says(spark: SparkSession, tmp_pat
     chosen = list(dict.fromkeys([*BY_GROUPS, *[*CONSTRUCTS][day % EVERY :: EVERY]]))
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     cells = {line.split(" | ")[0].removeprefix("| "): line for line in lines}
-    for construct, why in play(spark, tmp_path, chosen, [*CHANGES]).items():
-        assert ("| full |" in cells[construct]) == bool(why), construct
-        assert cells[construct].endswith(f"| {' '.join(why)} |")
+    for construct, one in played(spark, tmp_path, chosen, [*CHANGES]).items():
+        assert ("| full |" in cells[construct]) == bool(one.reasons), construct
+        assert cells[construct].endswith(f"| {' '.join(one.reasons)} |")

@@ -19,7 +19,7 @@ from slacktide.engine.sources.inspection import (
     file_columns,
     relation_columns,
 )
-from slacktide.engine.sources.options import check_options
+from slacktide.engine.sources.options import check_options, wrong_value
 from slacktide.errors import InvalidSettingError, SourceError
 from slacktide.store.address import parse_address
 
@@ -202,16 +202,10 @@ def _check_column(argument: str, column: str, names: list[str]) -> None:
         )
 
 
-def _wrong(argument: str, value: object, wanted: str) -> InvalidSettingError:
-    return InvalidSettingError(
-        f"{argument} is {value!r}, which is not {wanted}", hint=f"give {argument}= {wanted}"
-    )
-
-
 def _text(argument: str) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
-            raise _wrong(argument, value, "a text")
+            raise wrong_value(argument, value, "a text")
         return value
 
     return check
@@ -228,13 +222,13 @@ def _place(argument: str) -> Callable[[Any], str]:
 
 def _format(value: Any) -> str:
     if value not in FORMATS:
-        raise _wrong("format", value, f"one of {', '.join(FORMATS)}")
+        raise wrong_value("format", value, f"one of {', '.join(FORMATS)}")
     return str(value)
 
 
 def _mapping(argument: str, value: Any, wanted: str) -> dict[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise _wrong(argument, value, wanted)
+        raise wrong_value(argument, value, wanted)
     return dict(value)
 
 
@@ -247,9 +241,9 @@ def _options(value: Any) -> dict[str, Any]:
 def _key(value: Any) -> list[str]:
     wanted = "a list of column names"
     if isinstance(value, str) or not isinstance(value, list | tuple) or not value:
-        raise _wrong("key", value, wanted)
+        raise wrong_value("key", value, wanted)
     if not all(isinstance(one, str) for one in value) or len(set(value)) != len(value):
-        raise _wrong("key", value, f"{wanted}, each once")
+        raise wrong_value("key", value, f"{wanted}, each once")
     return list(value)
 
 
@@ -258,7 +252,7 @@ def _references(value: Any) -> dict[str, str]:
     references = _mapping("references", value, wanted)
     for target in references.values():
         if not isinstance(target, str) or not _is_column(target):
-            raise _wrong("references", value, wanted)
+            raise wrong_value("references", value, wanted)
     return references
 
 
@@ -269,7 +263,7 @@ def _is_column(text: str) -> bool:
 
 def _append_only(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise _wrong("append_only", value, "true or false")
+        raise wrong_value("append_only", value, "true or false")
     return value
 
 
@@ -282,12 +276,12 @@ def _expect(value: Any) -> dict[str, Any]:
     wanted = 'a mapping such as {"every": "10min", "rows": 50000}'
     expect = _mapping("expect", value, wanted)
     if not expect.keys() <= {"every", "rows"}:
-        raise _wrong("expect", value, wanted)
+        raise wrong_value("expect", value, wanted)
     if "every" in expect:
         parse_duration(expect["every"], setting="expect every")
     rows = expect.get("rows", 0)
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
-        raise _wrong("expect rows", rows, "a number of rows")
+        raise wrong_value("expect rows", rows, "a number of rows")
     return expect
 
 
@@ -295,10 +289,10 @@ def _max_backlog(value: Any) -> int | str:
     wanted = 'a number of arrivals, or bytes as in "2GB"'
     if isinstance(value, str):
         if parse_bytes(value, setting="max_backlog") < 1:
-            raise _wrong("max_backlog", value, wanted)
+            raise wrong_value("max_backlog", value, wanted)
         return value
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise _wrong("max_backlog", value, wanted)
+        raise wrong_value("max_backlog", value, wanted)
     return value
 
 

@@ -71,11 +71,11 @@ def _check(name: str, value: Any) -> None:
             hint="leave it out: every accepted file is read whole, or the run fails",
         )
     if not isinstance(value, str | int | float | bool) or not can_be_kept(value):
-        raise _wrong(name, value, "a text, a finite number or a boolean")
+        raise wrong_value(f"options {name}", value, "a text, a finite number or a boolean")
     if low in _SWITCHES and str(value).lower() not in {"true", "false"}:
-        raise _wrong(name, value, "true or false")
+        raise wrong_value(f"options {name}", value, "true or false")
     if low == "timezone" and not _is_zone(str(value)):
-        raise _wrong(name, value, "a time zone, as in Europe/Oslo or +02:00")
+        raise wrong_value(f"options {name}", value, "a time zone, as in Europe/Oslo or +02:00")
 
 
 def _is_zone(name: str) -> bool:
@@ -89,5 +89,8 @@ def _is_zone(name: str) -> bool:
     return True
 
 
-def _wrong(name: str, value: Any, wanted: str) -> InvalidSettingError:
-    return InvalidSettingError(f"options {name} is {value!r}", hint=f"it is {wanted}")
+def wrong_value(argument: str, value: object, wanted: str) -> InvalidSettingError:
+    """Make the error for a value that an argument cannot have."""
+    return InvalidSettingError(
+        f"{argument} is {value!r}, which is not {wanted}", hint=f"give {argument}= {wanted}"
+    )

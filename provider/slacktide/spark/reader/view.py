@@ -28,7 +28,7 @@ from slacktide.spark.reader.order import peel
 from slacktide.spark.reader.prove import differences, prove_names
 from slacktide.spark.reader.prune import prune_scans
 from slacktide.spark.reader.relations import Relations
-from slacktide.spark.reader.workshop import Workshop
+from slacktide.spark.reader.workshop import Workshop, one_line
 from slacktide.spark.session import capture_conf
 
 if TYPE_CHECKING:
@@ -108,9 +108,8 @@ def _optimized(execution: Any) -> Any:
     try:
         return execution.optimizedPlan()
     except AnalysisException as error:
-        said = str(error).strip().partition("\n")[0]
         raise QueryError(
-            f"the query cannot be run: {said}", hint="change the query as Spark says"
+            f"the query cannot be run: {one_line(error)}", hint="change the query as Spark says"
         ) from error
 
 

@@ -145,12 +145,12 @@ class Workshop:
                 return action()
         except ParseException as error:
             raise QueryError(
-                f"the query does not parse: {_one_line(error)}",
+                f"the query does not parse: {one_line(error)}",
                 hint="correct the text at the place named; a view is one SELECT",
             ) from error
         except AnalysisException as error:
             raise QueryError(
-                f"the query does not resolve: {_one_line(error)}", hint=self._known()
+                f"the query does not resolve: {one_line(error)}", hint=self._known()
             ) from error
 
     def _known(self) -> str:
@@ -163,7 +163,7 @@ class Workshop:
         return tuple(sorted(self._numbers[number] for number in facts["rdds"]))
 
 
-def _one_line(error: PySparkException) -> str:
+def one_line(error: PySparkException) -> str:
     """The first line of Spark's message: class of error, what, and where."""
     text = str(error).strip().partition("\n")[0]
     before, _, after = text.partition(" SQLSTATE: ")
