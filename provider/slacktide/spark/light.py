@@ -73,8 +73,16 @@ def is_light(operator: Operator, rows: int | None, size: int) -> bool:
         rows is not None
         and rows <= MOST_READ
         and size <= MOST_BYTES
-        and not any(_multiplies(node) for node in of_type(operator, Node))
+        and not any(_multiplies(node) or _is_collated(node) for node in of_type(operator, Node))
     )
+
+
+def _is_collated(node: Node) -> bool:
+    """Whether a value has a collation: interpreted, Spark keeps it in a buffer that it writes over.
+
+    Of ``MIN(x), COUNT(DISTINCT y)`` it then tells bytes of other rows.
+    """
+    return "COLLATE" in getattr(node, "type", "")
 
 
 def _multiplies(node: Node) -> bool:

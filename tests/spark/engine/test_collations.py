@@ -86,3 +86,29 @@ def test_groups_of_equal_spellings_under_deletes(lab: Lab) -> None:
     assert lab.read("sums") == []
     lab.land("t", insert=[("A", 1), ("a", 1)])
     lab.step(**every)
+
+
+def extremes(rows: list[Row]) -> list[Row]:
+    found = []
+    for v, group in grouped(rows, lambda row: row[1]).items():
+        lows = {s.lower() for s, _ in group}
+        found.append((v, len(lows), min(lows), max(lows)))
+    return found
+
+
+def test_least_and_greatest_beside_distinct_ones(lab: Lab) -> None:
+    """Interpreted, Spark would keep the least value of a collation where it writes the next ones."""
+    spellings = ("a", "B", "c ", "aB", "b", "zz")
+    lab.source("t", DDL, *((s, v) for s in spellings for v in range(3)))
+    lab.view(
+        "extremes",
+        "SELECT v, count(DISTINCT c) AS n, lower(min(c)) AS least, lower(max(c)) AS most"
+        " FROM (SELECT v, s COLLATE UTF8_LCASE AS c FROM t) GROUP BY v",
+        extremes,
+        "t",
+    )
+    lab.step()
+    lab.land("t", delete=[("a", 0), ("zz", 1)], insert=[("y", 1), ("d", 2)])
+    lab.step(extremes="incremental")
+    lab.land("t", delete=[("aB", 0), ("b", 0), ("y", 1)])
+    lab.step(extremes="incremental")
