@@ -17,7 +17,7 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.functions import USERS, call_sql
 from slacktide.algebra.literals import null_sql
 from slacktide.algebra.tree import inputs, own_subqueries, relations
-from slacktide.common.tree import parts, postorder
+from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError
 
 _DEEPEST = 40
@@ -146,7 +146,7 @@ def relation_sql(relation: r.Rel, tables: Mapping[str, str]) -> str:
 
 def _uses(root: r.Rel) -> Counter[bytes]:
     """How often each relation is read; one used by shared text counts as often as the text."""
-    return Counter(part.digest for node in postorder(root) for part in parts(node))
+    return Counter(part.digest for node in postorder(root) for part in node.parts)
 
 
 def _below(node: r.Rel) -> list[r.Rel]:

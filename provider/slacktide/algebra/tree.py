@@ -9,7 +9,7 @@ from typing import cast
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.common.node import Node
-from slacktide.common.tree import of_type, parts, postorder, rewrite
+from slacktide.common.tree import of_type, postorder, rewrite
 
 CLASSES: tuple[type[Node], ...] = (
     s.Column,
@@ -43,19 +43,19 @@ CLASSES: tuple[type[Node], ...] = (
 
 def inputs(rel: r.Rel) -> tuple[r.Rel, ...]:
     """The relations that a relation reads directly (not those inside scalar subqueries)."""
-    return tuple(cast("r.Rel", part) for part in parts(rel) if isinstance(part, r.Relation))
+    return tuple(cast("r.Rel", part) for part in rel.parts if isinstance(part, r.Relation))
 
 
 def own_subqueries(rel: r.Rel) -> list[s.Subquery]:
     """The subqueries in the expressions of a relation, not those of its inputs."""
     found: dict[s.Subquery, None] = {}
-    stack: list[Node] = [part for part in parts(rel) if not isinstance(part, r.Relation)]
+    stack: list[Node] = [part for part in rel.parts if not isinstance(part, r.Relation)]
     while stack:
         node = stack.pop()
         if isinstance(node, s.Subquery):
             found[node] = None
         elif not isinstance(node, r.Relation):
-            stack.extend(parts(node))
+            stack.extend(node.parts)
     return list(found)
 
 

@@ -6,7 +6,7 @@ The algorithm carries a version of its own, because digests name states on disk.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from typing import Any
 
 VERSION = 1
 _SIZE = 16
@@ -17,39 +17,39 @@ def digest_of(*parts: object) -> bytes:
 
     Every part is written with its kind and length, so that no two different trees share a text.
     """
-    hasher = hashlib.blake2b(digest_size=_SIZE, person=b"slacktide%d" % VERSION)
-    for chunk in _encode(parts):
-        hasher.update(chunk)
-    return hasher.digest()
+    person = b"slacktide%d" % VERSION
+    return hashlib.blake2b(_encoded(parts), digest_size=_SIZE, person=person).digest()
 
 
-def _encode(root: object) -> Iterable[bytes]:
-    stack: list[object] = [root]
+def _encoded(root: object) -> bytes:
+    """Written as a loop over exact types: whatever is planned passes here."""
+    chunks: list[bytes] = []
+    stack: list[Any] = [root]
     while stack:
         value = stack.pop()
-        if isinstance(value, tuple | list):
-            yield b"(%d" % len(value)
-            stack.extend(reversed(value))
+        kind = type(value)
+        if kind is tuple or kind is list:
+            chunks.append(b"(%d" % len(value))
+            stack.extend(value[::-1])
+            continue
+        if kind is str:
+            letter, body = b"s", value.encode()
+        elif kind is int:
+            letter, body = b"i", b"%d" % value
+        elif kind is bool:
+            letter, body = b"b", b"1" if value else b"0"
+        elif value is None:
+            letter, body = b"z", b""
+        elif kind is bytes:
+            letter, body = b"y", value
         else:
-            kind, body = _atom(value)
-            yield b"%s%d:" % (kind, len(body))
-            yield body
+            letter, body = b"d", _digest_in(value)
+        chunks.append(b"%s%d:%s" % (letter, len(body), body))
+    return b"".join(chunks)
 
 
-def _atom(value: object) -> tuple[bytes, bytes]:
-    match value:
-        case None:
-            return b"z", b""
-        case bool():
-            return b"b", b"1" if value else b"0"
-        case int():
-            return b"i", str(value).encode()
-        case str():
-            return b"s", value.encode()
-        case bytes():
-            return b"y", value
-        case _:
-            digest = getattr(value, "digest", None)
-            if isinstance(digest, bytes):
-                return b"d", digest
-            raise TypeError(f"cannot digest a {type(value).__name__}")
+def _digest_in(value: object) -> bytes:
+    digest = getattr(value, "digest", None)
+    if not isinstance(digest, bytes):
+        raise TypeError(f"cannot digest a {type(value).__name__}")
+    return digest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from slacktide.common.digest import digest_of
@@ -14,15 +14,21 @@ class Node:
 
     A subclass is a dataclass with ``frozen=True, slots=True, eq=False, repr=False``, has a `tag`
     that outlives renames of the class, and may refuse bad fields in `check`.
+
+    Attributes:
+        digest: of the tag and the fields.
+        parts: the nodes in its fields, inside tuples too, in the order of the fields.
     """
 
     tag: ClassVar[str] = ""
     digest: bytes = field(init=False)
+    parts: tuple[Node, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.check()
-        body = tuple(getattr(self, f.name) for f in fields(self) if f.init)
-        object.__setattr__(self, "digest", digest_of(self.tag, body))
+        values = init_fields(self)
+        object.__setattr__(self, "digest", digest_of(self.tag, values))
+        object.__setattr__(self, "parts", tuple(_nodes_in(values)))
 
     def check(self) -> None:
         """Raise InvariantError when the fields do not fit together."""
@@ -35,3 +41,19 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.tag} {self.digest.hex()[:8]}>"
+
+
+def init_fields(node: Node) -> tuple[object, ...]:
+    """The values of the fields that make the node, in order."""
+    names: tuple[str, ...] = node.__match_args__
+    return tuple([getattr(node, name) for name in names])
+
+
+def _nodes_in(values: tuple[object, ...]) -> list[Node]:
+    found: list[Node] = []
+    for value in values:
+        if isinstance(value, Node):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found.extend(_nodes_in(value))
+    return found

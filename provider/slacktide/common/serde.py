@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from slacktide.common.node import Node
-from slacktide.common.tree import init_fields, postorder
+from slacktide.common.node import Node, init_fields
+from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError, NewerFormatError
 
 FORMAT = 1

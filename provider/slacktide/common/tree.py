@@ -1,40 +1,18 @@
-"""Traversal of nodes, written once, as loops: plans may be deeper than Python's stack.
-
-A node's parts are the nodes in its fields, inside tuples too, in the order of the fields.
-"""
+"""Traversal of nodes, written once, as loops: plans may be deeper than Python's stack."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from typing import TypeVar, cast
 
-from slacktide.common.node import Node
+from slacktide.common.node import Node, init_fields
 
 N = TypeVar("N", bound=Node)
 
 
-def init_fields(node: Node) -> tuple[object, ...]:
-    """The values of the fields that make the node, in order."""
-    return tuple(getattr(node, f.name) for f in fields(node) if f.init)
-
-
-def parts(node: Node) -> tuple[Node, ...]:
-    """The nodes directly inside a node."""
-    found: list[Node] = []
-    stack: list[object] = list(reversed(init_fields(node)))
-    while stack:
-        value = stack.pop()
-        if isinstance(value, Node):
-            found.append(value)
-        elif isinstance(value, tuple):
-            stack.extend(reversed(value))
-    return tuple(found)
-
-
 def with_parts(node: N, replace: Callable[[Node], Node]) -> N:
     """The same node over replaced parts; itself when no part changed."""
-    if all(replace(part) is part for part in parts(node)):
+    if all(replace(part) is part for part in node.parts):
         return node
     return type(node)(*(_map(value, replace) for value in init_fields(node)))
 
@@ -60,7 +38,7 @@ def postorder(*roots: Node) -> Iterator[Node]:
             yield node
         else:
             stack.append((node, True))
-            stack.extend((part, False) for part in reversed(parts(node)))
+            stack.extend([(part, False) for part in reversed(node.parts)])
 
 
 def of_type(root: Node, kind: type[N] | tuple[type[N], ...]) -> Iterator[N]:
@@ -92,5 +70,5 @@ def graft(root: N, replacements: Mapping[bytes, Node]) -> N:
             done[node.digest] = with_parts(node, lambda part: done[part.digest])
         else:
             stack.append((node, True))
-            stack.extend((part, False) for part in parts(node))
+            stack.extend((part, False) for part in node.parts)
     return cast("N", done[root.digest])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.textual import from_text
-from slacktide.common.tree import of_type, parts, postorder, rewrite, with_parts
+from slacktide.common.tree import of_type, postorder, rewrite, with_parts
 
 SHARED = from_text("""union 2 [k#9:INT]
   %1 = filter (#1 > 0)
@@ -18,13 +18,13 @@ def test_every_distinct_node_comes_once_and_after_its_parts() -> None:
     seen: set = set()
     for node in postorder(SHARED):
         assert node not in seen
-        assert all(part in seen for part in parts(node))
+        assert all(part in seen for part in node.parts)
         seen.add(node)
     assert SHARED in seen
 
 
 def test_parts_are_in_the_order_of_the_fields() -> None:
-    assert [part.tag for part in parts(SHARED)] == ["filter", "filter", "column"]
+    assert [part.tag for part in SHARED.parts] == ["filter", "filter", "column"]
 
 
 def test_a_rule_sees_parts_that_are_rewritten_already() -> None:

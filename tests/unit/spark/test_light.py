@@ -38,7 +38,9 @@ def test_what_may_make_many_rows_of_few_is_not(operator: Operator) -> None:
     assert not is_light(operator, 1, 1)
 
 
-@pytest.mark.parametrize("data_type", ["STRING COLLATE UTF8_LCASE", "ARRAY<STRING COLLATE UNICODE>"])
+@pytest.mark.parametrize(
+    "data_type", ["STRING COLLATE UTF8_LCASE", "ARRAY<STRING COLLATE UNICODE>"]
+)
 def test_what_is_collated_is_not(data_type: str) -> None:
     spelling = Column(3, "s", data_type, True)
     assert not is_light(o.Consolidate(o.ReadChanges("t", (X, spelling))), 1, 1)
