@@ -1,16 +1,14 @@
-"""The 22 queries on a real Spark: against texts of others, and over the changes of each nature."""
+"""The 22 queries on a real Spark, against texts of others."""
 
 from __future__ import annotations
 
 import re
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from slacktide.workloads import tpch
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 SCALE = 0.01
-BATCHES = 6
-LATE, EMPTY = 3, 5
 Answer = Callable[[str], Counter]
 
 # The parameters with which the texts in the wheel of pysail are written.
@@ -111,49 +107,6 @@ def test_answers_are_those_of_other_texts(
     assert answer(tpch.query(name, **OTHER[name])) == expected
 
 
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("nature", tpch.NATURES)
-def test_answers_have_rows_and_change(
-    nature: str, spark: SparkSession, base: Path, tmp_path: Path, answer: Answer
-) -> None:
-    root = shutil.copytree(base, tmp_path / "root")
-    masters = nature != "scattered"
-    stream = tpch.ChangeStream(root, scale=SCALE, seed=1, nature=nature, masters=masters)
-    parameters = tpch.workable_parameters(SCALE)
-    texts = {name: tpch.query(name, **parameters[name]) for name in tpch.QUERIES}
-    show(spark, snapshot(stream, tmp_path / "0", tpch.TABLES))
-    before = {name: answer(text) for name, text in texts.items()}
-    changed: Counter[str] = Counter()
-    for number in range(1, BATCHES + 1):
-        batch = stream.write_next(late=int(number == LATE), empty=number == EMPTY)
-        if number == EMPTY:
-            continue
-        show(spark, snapshot(stream, tmp_path / str(number), batch.files))
-        for name, text in texts.items():
-            if changed[name] >= BATCHES / 2:
-                continue  # it has shown what it had to
-            found = answer(text)
-            changed[name] += found != before[name] and has_rows(found) and has_rows(before[name])
-            before[name] = found
-    still = {name: count for name, count in changed.items() if count < BATCHES / 2}
-    assert len(still) <= 2, still
-    assert len(changed) == 22
-
-
 def has_rows(found: Counter) -> bool:
     """Whether an answer says anything: a row that is not all NULL."""
     return any(value is not None for row in found for value in row)
-
-
-def snapshot(
-    stream: tpch.ChangeStream, target: Path, tables: Mapping[str, object]
-) -> dict[str, Path]:
-    """Write the current rows of tables, for Spark to read."""
-    import pyarrow as pa
-
-    target.mkdir()
-    paths = {}
-    for name in tables:
-        paths[name] = target / f"{name}.parquet"
-        pq.write_table(pa.Table.from_batches(stream.current(name)), paths[name])
-    return paths

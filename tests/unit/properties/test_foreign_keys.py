@@ -16,7 +16,7 @@ from tests.harness.maintained import Maintained
 from tests.harness.plans import Case
 from tests.harness.referring import FOREIGN_KEYS, SHAPES, Joins, Rows, next_batch
 
-SHARDS = 8
+SHARDS = 4
 EXAMPLES = 150
 BATCHES = 4
 

@@ -44,7 +44,7 @@ def asked(question: Question, now: Remembering) -> Remembering:
 
 
 @hypothesis.settings(
-    max_examples=200, suppress_health_check=list(hypothesis.HealthCheck), deadline=None
+    max_examples=100, suppress_health_check=list(hypothesis.HealthCheck), deadline=None
 )
 @hypothesis.given(data=st.data())
 def refresh_equals_batch(data: st.DataObject) -> None:
