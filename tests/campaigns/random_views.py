@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.harness.eager import eagerly
-from tests.harness.quick import QUICK
+from tests.harness.quick import COMPILED, QUICK
+from tests.harness.random_sql import collations
 from tests.harness.random_sql.nodes import sql
 from tests.harness.random_sql.rounds import play
 from tests.harness.random_sql.shrinking import Case, shrinker
@@ -43,7 +44,8 @@ def main() -> int:
 
     arguments = _arguments()
     found = _resumed(arguments)
-    spark = local_session("random-views", conf=QUICK)
+    may_collate = arguments.seed * 1_000_000 >= collations.FIRST
+    spark = local_session("random-views", conf=COMPILED if may_collate else QUICK)
     made = versions(spark)
     shrunk = {signature(view["wrong"]) for view in _views(found) if view["wrong"]}
     part, parts = map(int, arguments.part.split("/"))
