@@ -30,9 +30,12 @@ hypothesis.settings.register_profile("thorough", max_examples=2000, deadline=Non
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Make a test without a tier a unit test, and give the slow tiers their time limits."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Make a test without a tier a unit test, give slow tiers their time limits; files of long tests come first.
+
+    So no worker is left with one of these when the other has nothing more to do.
+    """
     for item in items:
         tiers = [tier for tier in TIERS if item.get_closest_marker(tier)]
         if not tiers:
@@ -40,6 +43,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         seconds = max((SECONDS.get(tier, 0) for tier in tiers), default=0)
         if seconds and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(seconds))
+    yield
+    longest: dict[Path, float] = {}
+    for item in items:
+        longest[item.path] = max(longest.get(item.path, 0), limit_of(item))
+    items.sort(key=lambda item: -longest[item.path])
+
+
+def limit_of(item: pytest.Item) -> float:
+    """The seconds that a test may take; 0 where that is not said."""
+    marker = item.get_closest_marker("timeout")
+    return marker.args[0] if marker else 0
 
 
 @pytest.fixture(scope="session")

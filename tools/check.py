@@ -22,6 +22,8 @@ LINTERS = (
     ("lint-imports", "--no-logo"),
 )
 NOTHING_COLLECTED = 5
+# In the order of `tests/conftest.py`: files of few tests are not the short ones.
+FILE_BY_FILE = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,8 @@ TIERS = (
     Tier("unit", ("-m", "unit", "-n", "2")),
     # Names on disk are digests: the same tests under another order of Python's own hashes.
     Tier("meta", ("-m", "unit", "tests/meta"), {"PYTHONHASHSEED": "4242"}),
-    Tier("spark", ("-m", "spark and not airflow and not ui", "-n", "2", "--dist", "loadfile")),
-    Tier("s3", ("-m", "s3", "-n", "2", "--dist", "loadfile")),
+    Tier("spark", ("-m", "spark and not airflow and not ui", *FILE_BY_FILE)),
+    Tier("s3", ("-m", "s3", *FILE_BY_FILE)),
     Tier("airflow", ("-m", "airflow and not ui")),
     Tier("ui", ("-m", "ui")),
 )

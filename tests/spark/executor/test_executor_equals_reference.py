@@ -20,7 +20,7 @@ from tests.harness.workspace_on_spark import SparkWorkspace, types_of
 
 SHARDS = 5
 SETTINGS = hypothesis.settings(
-    max_examples=25,
+    max_examples=15,
     database=None,
     phases=[hypothesis.Phase.generate],
     suppress_health_check=list(hypothesis.HealthCheck),
