@@ -44,3 +44,10 @@ def test_fields_have_no_defaults_that_change(kind: type[Node]) -> None:
         f.name for f in dataclasses.fields(kind) if f.default_factory is not dataclasses.MISSING
     ]
     assert made == []
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__qualname__)
+def test_is_matched_by_all_of_its_fields(kind: type[Node]) -> None:
+    """These names are what a digest is made of: a field that is missing would make two nodes equal."""
+    named = tuple(f.name for f in dataclasses.fields(kind) if f.init)
+    assert kind.__match_args__ == named

@@ -78,9 +78,9 @@ def is_light(operator: Operator, rows: int | None, size: int) -> bool:
 
 
 def _is_collated(node: Node) -> bool:
-    """Whether a value has a collation: interpreted, Spark keeps it in a buffer that it writes over.
+    """Whether a value has a collation: interpreted aggregates keep such a string where Spark writes the next one.
 
-    Of ``MIN(x), COUNT(DISTINCT y)`` it then tells bytes of other rows.
+    MIN and MAX then tell bytes of other rows; consolidating keeps a spelling by `any_value`, and would as well.
     """
     return "COLLATE" in getattr(node, "type", "")
 

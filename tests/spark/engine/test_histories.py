@@ -1,4 +1,4 @@
-"""Nasty histories: after every step each answer equals a batch run, and what plain Python says."""
+"""Nasty histories: after every step each answer is what plain Python makes of all rows."""
 
 from __future__ import annotations
 
