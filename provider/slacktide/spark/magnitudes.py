@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
@@ -58,11 +59,13 @@ def _magnified(relation: r.Rel, ids: Iterator[int]) -> _Found | None:
 
 
 def _summed(relation: r.Aggregate, ids: Iterator[int]) -> _Found | None:
+    below = _magnified(relation.child, ids)
+    child, known_below = below or (relation.child, {})
     measures: list[s.Measure] = []
     sizes: dict[int, s.Scalar] = {}
     for measure in relation.measures:
-        size = _SIZES.get(measure.call.function)
-        if size is None or not is_floating(measure.column.type):
+        size = _size_of(measure, known_below)
+        if size is None:
             continue
         parts = []
         for function, argument in size.parts(measure.call.arguments):
@@ -75,11 +78,23 @@ def _summed(relation: r.Aggregate, ids: Iterator[int]) -> _Found | None:
         sizes[measure.column.id] = size.of(*parts)
     if not sizes:
         return None
-    larger = replace(relation, measures=(*relation.measures, *measures))
+    larger = replace(relation, child=child, measures=(*relation.measures, *measures))
     known = {i: s.Column(next(ids), "magnitude", DOUBLE, nullable=True) for i in sizes}
     outputs = [s.identity(column) for column in larger.columns]
     outputs += [s.Assignment(known[i], size) for i, size in sizes.items()]
     return r.Project(larger, tuple(outputs)), known
+
+
+def _size_of(measure: s.Measure, below: dict[int, s.Column]) -> _Size | None:
+    """The size behind a measure; several DISTINCT aggregates have it worked out below, and chosen above."""
+    if not is_floating(measure.column.type):
+        return None
+    call = measure.call
+    match call.arguments:
+        case (s.Reference(column=column),) if call.function in _CHOICES and column in below:
+            return _Size((call.function,), _self, s.reference(below[column]))
+        case _:
+            return _SIZES.get(call.function)
 
 
 def _projected(
@@ -110,16 +125,23 @@ def _through(value: s.Scalar, known: dict[int, s.Column]) -> s.Scalar | None:
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """How the size behind an aggregate is computed: aggregates over its arguments, then a scalar."""
+    """How the size behind an aggregate is computed.
+
+    Attributes:
+        functions: aggregates over its arguments, in turns: deviations of the numbers, others of their sizes.
+        of: the size, of what these give.
+        chosen: what they are over, in place of the arguments.
+    """
 
     functions: tuple[str, ...]
     of: Callable[..., s.Scalar]
-    of_sizes: bool = True
+    chosen: s.Scalar | None = None
 
     def parts(self, arguments: Sequence[s.Scalar]) -> Iterator[tuple[str, s.Scalar]]:
-        for function, argument in zip(self.functions, arguments, strict=False):
-            number = s.Cast(argument, DOUBLE, argument.nullable)
-            yield function, _call("abs", number) if self.of_sizes else number
+        for function, argument in zip(self.functions, cycle(arguments), strict=False):
+            number = self.chosen or s.Cast(argument, DOUBLE, argument.nullable)
+            is_raw = self.chosen is not None or function == _DEVIATION
+            yield function, number if is_raw else _call("abs", number)
 
 
 def _call(function: str, *arguments: s.Scalar) -> s.Scalar:
@@ -134,11 +156,27 @@ def _self(size: s.Scalar) -> s.Scalar:
     return size
 
 
+def _product(one: s.Scalar, other: s.Scalar) -> s.Scalar:
+    return _call("*", one, other)
+
+
+def _ratio(of_y: s.Scalar, of_x: s.Scalar) -> s.Scalar:
+    return _call("try_divide", of_y, of_x)
+
+
+_DEVIATION = "stddev_pop"
+_CHOICES = frozenset({"first", "first ignore nulls"})
 _SUM = _Size(("sum",), _self)
 _MEAN = _Size(("avg",), _self)
 _UNIT = _Size((), _one)
-_SQUARE = _Size(("avg",), lambda size: _call("*", size, size))
-_PRODUCT = _Size(("stddev_pop", "stddev_pop"), lambda x, y: _call("*", x, y), of_sizes=False)
+_SQUARE = _Size(("avg",), lambda size: _product(size, size))
+_PRODUCT = _Size((_DEVIATION, _DEVIATION), _product)
+_PRODUCTS = _Size(("sum", "avg"), _product)
+_SLOPE = _Size((_DEVIATION, _DEVIATION), _ratio)
+_INTERCEPT = _Size(
+    ("avg", "avg", _DEVIATION, _DEVIATION),
+    lambda y, x, of_y, of_x: _call("+", y, _product(x, _ratio(of_y, of_x))),
+)
 _SIZES = {
     "sum": _SUM,
     "try_sum": _SUM,
@@ -156,4 +194,10 @@ _SIZES = {
     "corr": _UNIT,
     "skewness": _UNIT,
     "kurtosis": _UNIT,
+    "regr_r2": _UNIT,
+    "regr_slope": _SLOPE,
+    "regr_intercept": _INTERCEPT,
+    "regr_sxx": _PRODUCTS,
+    "regr_sxy": _PRODUCTS,
+    "regr_syy": _PRODUCTS,
 }

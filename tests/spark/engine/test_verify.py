@@ -184,3 +184,21 @@ def test_doubles_inside_of_structs_may_differ_in_their_last_digits(lab: Lab) -> 
         lab.land("t", insert=[(n % 3, draw.uniform(-1e12, 1e12)) for n in range(40)])
         lab.land("t", delete=gone)
         lab.step(v="incremental")
+
+
+def test_what_cancels_to_nothing_may_differ_by_the_size_of_what_cancelled(lab: Lab) -> None:
+    """Also of regressions, and where Spark works several DISTINCT aggregates out apart from the others."""
+    draw = Random(11)  # noqa: S311 - not a secret
+    heights = [(n % 3, draw.uniform(-1e9, 1e9), draw.randint(1, 9)) for n in range(90)]
+    # To each point its mirror: the slope is nothing, and so is the sum of what is signed by its side.
+    rows = [(k, side * x, y, side * y) for k, y, x in heights for side in (-1, 1)]
+    lab.source("t", "k INT, x INT, y DOUBLE, s DOUBLE", *rows)
+    lab.view("slopes", "SELECT k, regr_slope(y, x) AS s, regr_sxy(y, x) AS p FROM t GROUP BY k")
+    lab.view(
+        "apart",
+        "SELECT k, sum(s) AS s, count(DISTINCT x) AS n, count(DISTINCT y) AS m FROM t GROUP BY k",
+    )
+    lab.step()
+    for first in range(0, 60, 20):
+        lab.land("t", delete=rows[first : first + 20])
+        lab.step()
