@@ -59,7 +59,8 @@ def _magnified(relation: r.Rel, ids: Iterator[int]) -> _Found | None:
 
 
 def _summed(relation: r.Aggregate, ids: Iterator[int]) -> _Found | None:
-    below = _magnified(relation.child, ids)
+    chooses = any(measure.call.function in _CHOICES for measure in relation.measures)
+    below = _magnified(relation.child, ids) if chooses else None
     child, known_below = below or (relation.child, {})
     measures: list[s.Measure] = []
     sizes: dict[int, s.Scalar] = {}
