@@ -26,7 +26,7 @@ from typing import Any
 
 from tests.harness.eager import eagerly
 from tests.harness.quick import COMPILED, QUICK
-from tests.harness.random_sql import collations
+from tests.harness.random_sql.collations import is_collated
 from tests.harness.random_sql.nodes import sql
 from tests.harness.random_sql.rounds import play
 from tests.harness.random_sql.shrinking import Case, shrinker
@@ -44,8 +44,8 @@ def main() -> int:
 
     arguments = _arguments()
     found = _resumed(arguments)
-    may_collate = arguments.seed * 1_000_000 >= collations.FIRST
-    spark = local_session("random-views", conf=COMPILED if may_collate else QUICK)
+    collate = any(is_collated(seed) for _, seeds in _rounds(arguments) for seed in seeds)
+    spark = local_session("random-views", conf=COMPILED if collate else QUICK)
     made = versions(spark)
     shrunk = {signature(view["wrong"]) for view in _views(found) if view["wrong"]}
     part, parts = map(int, arguments.part.split("/"))

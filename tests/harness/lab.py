@@ -179,8 +179,8 @@ class Lab:
 
         Types and names are Spark's to tell: also such a view is compared with a batch run, once.
         """
-        names = [name for name, told in self.ws.status().views.items() if told["versions"]]
-        names = [name for name in names if not self._is_verified(name)]
+        views = self.ws.status().views.items()
+        names = [name for name, told in views if told["versions"] and not self._is_verified(name)]
         if names:
             self.verified(*names)
         self._verified |= {name: self._expected[name] for name in names if name in self._expected}

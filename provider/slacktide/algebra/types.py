@@ -49,6 +49,11 @@ def has_floating(data_type: DataType) -> bool:
     return bool(re.search(r"\b(FLOAT|DOUBLE)\b", data_type))
 
 
+def is_collated(data_type: DataType) -> bool:
+    """Whether a string occurs anywhere inside that a collation compares."""
+    return "COLLATE" in data_type
+
+
 def is_comparable(data_type: DataType) -> bool:
     """Whether Spark compares two values for equality."""
     return not re.search(r"\b(MAP|VARIANT)\b", data_type)

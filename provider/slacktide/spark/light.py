@@ -24,6 +24,7 @@ from slacktide.algebra.relation import (
     Rel,
 )
 from slacktide.algebra.scalar import Scalar
+from slacktide.algebra.types import is_collated
 from slacktide.common.node import Node
 from slacktide.common.tree import of_type
 from slacktide.program import operator as o
@@ -73,16 +74,18 @@ def is_light(operator: Operator, rows: int | None, size: int) -> bool:
         rows is not None
         and rows <= MOST_READ
         and size <= MOST_BYTES
-        and not any(_multiplies(node) or _is_collated(node) for node in of_type(operator, Node))
+        and not any(
+            _multiplies(node) or _may_be_overwritten(node) for node in of_type(operator, Node)
+        )
     )
 
 
-def _is_collated(node: Node) -> bool:
+def _may_be_overwritten(node: Node) -> bool:
     """Whether a value has a collation: interpreted aggregates keep such a string where Spark writes the next one.
 
     MIN and MAX then tell bytes of other rows; consolidating keeps a spelling by `any_value`, and would as well.
     """
-    return "COLLATE" in getattr(node, "type", "")
+    return is_collated(getattr(node, "type", ""))
 
 
 def _multiplies(node: Node) -> bool:

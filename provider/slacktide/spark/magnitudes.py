@@ -65,11 +65,12 @@ def _summed(relation: r.Aggregate, ids: Iterator[int]) -> _Found | None:
     measures: list[s.Measure] = []
     sizes: dict[int, s.Scalar] = {}
     for measure in relation.measures:
-        size = _size_of(measure, known_below)
-        if size is None:
+        sized = _sized(measure, known_below)
+        if sized is None:
             continue
+        size, arguments = sized
         parts = []
-        for function, argument in size.parts(measure.call.arguments):
+        for function, argument in size.parts(arguments):
             column = s.Column(next(ids), "part", DOUBLE, nullable=True)
             total = replace(
                 measure.call, function=function, arguments=(argument,), type=DOUBLE, nullable=True
@@ -86,16 +87,19 @@ def _summed(relation: r.Aggregate, ids: Iterator[int]) -> _Found | None:
     return r.Project(larger, tuple(outputs)), known
 
 
-def _size_of(measure: s.Measure, below: dict[int, s.Column]) -> _Size | None:
-    """The size behind a measure; several DISTINCT aggregates have it worked out below, and chosen above."""
+def _sized(
+    measure: s.Measure, below: dict[int, s.Column]
+) -> tuple[_Size, Sequence[s.Scalar]] | None:
+    """The size behind a measure, and of what; several DISTINCT aggregates have it below, and choose it."""
     if not is_floating(measure.column.type):
         return None
     call = measure.call
     match call.arguments:
         case (s.Reference(column=column),) if call.function in _CHOICES and column in below:
-            return _Size((call.function,), _self, s.reference(below[column]))
-        case _:
-            return _SIZES.get(call.function)
+            return _Size((call.function,), _self), (s.reference(below[column]),)
+        case arguments:
+            size = _SIZES.get(call.function)
+            return None if size is None else (size, arguments)
 
 
 def _projected(
@@ -131,18 +135,15 @@ class _Size:
     Attributes:
         functions: aggregates over its arguments, in turns: deviations of the numbers, others of their sizes.
         of: the size, of what these give.
-        chosen: what they are over, in place of the arguments.
     """
 
     functions: tuple[str, ...]
     of: Callable[..., s.Scalar]
-    chosen: s.Scalar | None = None
 
     def parts(self, arguments: Sequence[s.Scalar]) -> Iterator[tuple[str, s.Scalar]]:
         for function, argument in zip(self.functions, cycle(arguments), strict=False):
-            number = self.chosen or s.Cast(argument, DOUBLE, argument.nullable)
-            is_raw = self.chosen is not None or function == _DEVIATION
-            yield function, number if is_raw else _call("abs", number)
+            number = s.Cast(argument, DOUBLE, argument.nullable)
+            yield function, number if function == _DEVIATION else _call("abs", number)
 
 
 def _call(function: str, *arguments: s.Scalar) -> s.Scalar:
@@ -200,5 +201,4 @@ _SIZES = {
     "regr_intercept": _INTERCEPT,
     "regr_sxx": _PRODUCTS,
     "regr_sxy": _PRODUCTS,
-    "regr_syy": _PRODUCTS,
 }

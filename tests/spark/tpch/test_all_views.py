@@ -48,6 +48,7 @@ def test_every_answer_equals_batch_after_every_run(
         "unchanged",
     }
     assert len(found[0].empty) <= 2
+    assert sum(found[0].changed.values()) >= 18
 
 
 def test_rows_read_follow_the_change(shop: tuple[Path, Workspace], spark: SparkSession) -> None:

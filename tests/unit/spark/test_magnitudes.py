@@ -16,6 +16,16 @@ filter (#1 > 0)
 """
 
 
+def magnitudes(text: str, key: int = 0) -> dict[object, tuple[object, ...]]:
+    """What the magnitudes of a relation are, by the column at a place."""
+    found = magnified(from_text(text))
+    assert found is not None
+    places = {column.id: place for place, column in enumerate(found.relation.columns)}
+    sizes = [places[size.id] for size in found.magnitudes if size is not None]
+    rows = evaluate(found.relation, TABLES)
+    return {row[key]: tuple(row[place] for place in sizes) for row in rows}
+
+
 def test_each_double_has_the_magnitudes_of_its_group() -> None:
     found = magnified(from_text(SUMS))
     assert found is not None
@@ -23,10 +33,7 @@ def test_each_double_has_the_magnitudes_of_its_group() -> None:
     assert key is None
     assert twice is not None
     assert average is not None
-    places = {column.id: place for place, column in enumerate(found.relation.columns)}
-    rows = evaluate(found.relation, TABLES)
-    sizes = {row[1]: (row[places[twice.id]], row[places[average.id]]) for row in rows}
-    assert sizes == {1: (3.5, 2.5), 2: (5.0, 1.0)}
+    assert magnitudes(SUMS, key=1) == {1: (3.5, 2.5), 2: (5.0, 1.0)}
 
 
 def test_what_is_not_added_has_none() -> None:
@@ -47,16 +54,6 @@ def test_without_an_aggregate_there_are_none() -> None:
 def test_exact_aggregates_have_none() -> None:
     exact = "aggregate key=[#1] [n#3 := count(#2)]\n  scan t [k#1:INT, x#2:DOUBLE]\n"
     assert magnified(from_text(exact)) is None
-
-
-def magnitudes(text: str) -> dict[object, tuple[object, ...]]:
-    """What the magnitudes of a relation are, by its first column."""
-    found = magnified(from_text(text))
-    assert found is not None
-    places = {column.id: place for place, column in enumerate(found.relation.columns)}
-    sizes = [places[size.id] for size in found.magnitudes if size is not None]
-    rows = evaluate(found.relation, TABLES)
-    return {row[0]: tuple(row[place] for place in sizes) for row in rows}
 
 
 def test_a_regression_has_the_size_of_its_deviations() -> None:

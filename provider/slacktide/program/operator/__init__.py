@@ -110,14 +110,8 @@ CLASSES: tuple[type[Node], ...] = (
 
 def operator_inputs(operator: Operator) -> tuple[Operator, ...]:
     """The operators that an operator reads directly."""
-    found: list[Operator] = []
-    for name in ("child", "left", "right", "before", "after", "by", "fence"):
-        value = getattr(operator, name, None)
-        if isinstance(value, Operator):
-            found.append(value)
-    found.extend(getattr(operator, "children", ()))
-    found.extend(item.operator for item in getattr(operator, "inputs", ()))
-    return tuple(found)
+    found = (part.operator if isinstance(part, Input) else part for part in operator.parts)
+    return tuple(part for part in found if isinstance(part, Operator))
 
 
 __all__ = [

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from slacktide.algebra.scalar import AggregateCall
 from slacktide.algebra.types import DataType, decimal_of, is_floating
-from slacktide.errors import DataError, InvariantError
+from slacktide.errors import InvariantError
 from slacktide.program.reference import choices, statistics
-from slacktide.program.reference.numbers import EXACT, divide, exact, fit
+from slacktide.program.reference.numbers import EXACT, attempted, divide, exact, fit
 from slacktide.program.reference.ordering import Row, compare, distinct
 from slacktide.program.reference.scalars import Evaluated
 
@@ -96,18 +96,6 @@ def _average(data_type: DataType, inputs: Sequence[Row]) -> Any:
     return divide(data_type, exact_total, len(values))
 
 
-def _attempt(function: Function) -> Function:
-    """The same, but NULL where it fails."""
-
-    def evaluate(data_type: DataType, inputs: Sequence[Row]) -> Any:
-        try:
-            return function(data_type, inputs)
-        except DataError:
-            return None
-
-    return evaluate
-
-
 def _extreme(sign: int) -> Function:
     def evaluate(_type: DataType, inputs: Sequence[Row]) -> Any:
         best: Any = None
@@ -134,8 +122,8 @@ STRICT: Final[Mapping[str, Function]] = {
     "regr_count": _count,
     "sum": _sum,
     "avg": _average,
-    "try_sum": _attempt(_sum),
-    "try_avg": _attempt(_average),
+    "try_sum": attempted(_sum),
+    "try_avg": attempted(_average),
     "min": _extreme(-1),
     "max": _extreme(1),
     "bool_and": _extreme(-1),

@@ -79,13 +79,6 @@ def _round(data_type: DataType, value: Any, places: int = 0) -> Any:
     return numbers.round_half_up(data_type, value, places)
 
 
-def _attempted_quotient(data_type: DataType, left: Any, right: Any) -> Any:
-    try:
-        return numbers.divide(data_type, left, right)
-    except DataError:
-        return None
-
-
 def _shifted_left(data_type: DataType, value: int, places: int) -> int:
     bits = numbers.BITS[data_type]
     wrapped = (value << places % bits) & ((1 << bits) - 1)
@@ -105,7 +98,7 @@ ARITHMETIC: Final[Mapping[str, Strict]] = {
     "-": numbers.subtract,
     "*": numbers.multiply,
     "/": numbers.divide,
-    "try_divide": _attempted_quotient,
+    "try_divide": numbers.attempted(numbers.divide),
     "%": numbers.remainder,
     "div": numbers.whole_quotient,
     "negative": _negative,

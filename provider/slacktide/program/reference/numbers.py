@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 import struct
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
@@ -16,6 +17,18 @@ BITS: Final = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _QUOTIENT_SCALE = 38
 
 Number = int | Decimal | float
+
+
+def attempted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, but NULL where it fails, as Spark's `try_` ones are."""
+
+    def attempt(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except DataError:
+            return None
+
+    return attempt
 
 
 def fit(value: Number, data_type: DataType) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.algebra.types import is_floating
+from slacktide.algebra.types import is_collated, is_floating
 from slacktide.common.node import Node
 from slacktide.common.tree import rewrite
 from slacktide.spark.reader.constants import literal
@@ -124,7 +124,7 @@ def _check_constants(function: Tree) -> None:
         values = [None if value is None else float(value) for value in values]
     if any(isinstance(value, float) and math.isnan(value) for value in values):
         raise unreadable(function, " for NaN")
-    if "COLLATE" in kind:
+    if is_collated(kind):
         raise unreadable(function, " with a collation")
     # The negative zero is equal to the other one.
     images = {json.dumps(v + 0.0 if isinstance(v, float) else v) for v in values}
