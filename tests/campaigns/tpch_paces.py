@@ -72,6 +72,11 @@ def play(
         yield {
             "arrival": number,
             "methods": {view: report.views[view].method for view in due},
+            "full": {
+                view: [str(reason) for reason in report.views[view].reasons]
+                for view in due
+                if report.views[view].method == "full"
+            },
             "compared": sorted(found),
             "different": {view: told.to_dict() for view, told in found.items() if not told.equal},
         }

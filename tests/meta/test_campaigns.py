@@ -46,11 +46,10 @@ def test_all_tpch_views_held_at_full_length() -> None:
 
 
 def test_tpch_views_held_at_their_paces() -> None:
-    """Refreshed once after seven arrivals; other paces are played as they come."""
+    """Row 10 after Thrifty: once after seven arrivals, after each of them, and at drawn paces."""
     campaign = found("tpch_paces")
     plays = {(play["nature"], play["way"]): play for play in campaign["plays"]}
-    assert ("scattered", "one") in plays
-    assert {way for _, way in plays} <= {*WAYS}
+    assert {*plays} >= {("scattered", way) for way in WAYS}
     for play in plays.values():
         assert play["scale"] == 0.1
         assert set(play["paces"]) == set(tpch.QUERIES)
@@ -58,15 +57,22 @@ def test_tpch_views_held_at_their_paces() -> None:
         assert compared == play["paces"]
         assert not any(step["different"] for step in play["refreshes"])
         methods = {how for step in play["refreshes"] for how in step["methods"].values()}
-        assert methods <= {"incremental", "unchanged"}
+        assert methods <= {"incremental", "unchanged", "full"}
+        why = [
+            told
+            for step in play["refreshes"]
+            for reasons in step["full"].values()
+            for told in reasons
+        ]
+        assert all(reason.startswith("STATE_MISSING(rows of ") for reason in why)
+        assert len(why) <= 2, "a mirror was written anew while a view lagged"
 
 
 def test_random_views_held() -> None:
-    campaign = found("random_views")  # of its 52 rounds the 50th has not been played
+    campaign = found("random_views")
     views = [view for done in campaign["rounds"] for view in done["views"]]
     told = summary(campaign)
     assert campaign["summary"] == told
-    assert len(campaign["rounds"]) >= 51
     assert len(views) >= 1500
     assert all(len(view["methods"]) > campaign["batches"] >= 10 for view in views)
     assert {view["wrong"] for view in views} == {""}
@@ -77,7 +83,7 @@ def test_random_views_held() -> None:
 def test_no_random_view_of_a_round_was_left_out() -> None:
     campaign = found("random_views")
     played = [done["number"] for done in campaign["rounds"]]
-    assert played == sorted({*played} & {*range(ceil(campaign["seeds"] / ROUND))})
+    assert played == [*range(ceil(campaign["seeds"] / ROUND))]
     for done in campaign["rounds"]:
         first = campaign["seed"] * 1_000_000 + done["number"] * ROUND
         last = campaign["seed"] * 1_000_000 + min((done["number"] + 1) * ROUND, campaign["seeds"])

@@ -26,7 +26,7 @@ def null_sql(data_type: DataType) -> str:
 
 
 def text_sql(text: str) -> str:
-    """Spell a string, with escapes for quotes, backslashes and control characters."""
+    """Spell a string, with escapes for quotes, backslashes, control characters and variables."""
     pieces = []
     for sign in text:
         if sign in _ESCAPES:
@@ -35,7 +35,8 @@ def text_sql(text: str) -> str:
             pieces.append(f"\\u{ord(sign):04x}")
         else:
             pieces.append(sign)
-    return "'" + "".join(pieces) + "'"
+    # Spark would put the value of a setting in the place of ${name}.
+    return "'" + "".join(pieces).replace("${", "\\u0024{") + "'"
 
 
 def literal_sql(value: object, data_type: DataType) -> str | None:

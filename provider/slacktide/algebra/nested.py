@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from slacktide.algebra.types import DataType
+from slacktide.algebra.types import DataType, is_collated
 from slacktide.errors import InvariantError
 
 Names = Callable[[list[str]], list[str]]
@@ -91,10 +91,14 @@ def storable(data_type: DataType) -> DataType:
 
 
 def is_storable(data_type: DataType) -> bool:
-    """Whether files can have values of a type: none have calendar intervals, of months and days, or structs of nothing."""
+    """Whether files can have values of a type.
+
+    None have calendar intervals, of months and days, structs of nothing, or maps whose keys a collation compares.
+    """
     if is_nested(data_type):
         parts = part_types(data_type)
-        return bool(parts) and all(map(is_storable, parts))
+        has_odd_keys = data_type.startswith("MAP<") and is_collated(parts[0])
+        return bool(parts) and not has_odd_keys and all(map(is_storable, parts))
     return data_type != "INTERVAL"
 
 

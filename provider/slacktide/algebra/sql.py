@@ -57,11 +57,13 @@ def scalar_sql(
         name: gives the text for a reference to a column, by id.
         subquery: gives the text for a query inside the expression, with its brackets.
     """
+    bound: set[int] = set()
 
     def write(node: s.Scalar) -> str:
         match node:
             case s.Reference():
-                return name(node.column)
+                named = column_name if node.column in bound else name
+                return named(node.column)
             case s.Literal():
                 return node.sql
             case s.Call():
@@ -73,7 +75,9 @@ def scalar_sql(
                 last = f" ELSE {write(node.otherwise)}" if node.otherwise else ""
                 return f"CASE{whens}{last} END"
             case s.Lambda():
-                names = ", ".join(name(column.id) for column in node.parameters)
+                # A parameter is no column of a table, and must not be called one.
+                bound.update(column.id for column in node.parameters)
+                names = ", ".join(column_name(column.id) for column in node.parameters)
                 listed = names if len(node.parameters) == 1 else f"({names})"
                 return f"{listed} -> {write(node.body)}"
             case s.Subquery():

@@ -15,6 +15,7 @@ DOUBLE: DataType = "DOUBLE"
 STRING: DataType = "STRING"
 WIDEST_INTEGER: DataType = "DECIMAL(38,0)"
 
+_DOUBLE_DIGITS = 15
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(-?\d+)\)")
 _INTEGRAL = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
 _FLOATING = frozenset({"FLOAT", "DOUBLE"})
@@ -32,6 +33,12 @@ def decimal_of(data_type: DataType) -> tuple[int, int] | None:
 def decimal(precision: int, scale: int) -> DataType:
     """Spell a decimal type, bounded at 38 digits as Spark bounds it."""
     return f"DECIMAL({min(precision, 38)},{min(scale, 38)})"
+
+
+def is_averaged_in_doubles(average: DataType) -> bool:
+    """Whether Spark adds up as doubles what has an average of this decimal type, and rounds at the end."""
+    shape = decimal_of(average)
+    return shape is not None and shape[0] <= _DOUBLE_DIGITS
 
 
 def is_integral(data_type: DataType) -> bool:

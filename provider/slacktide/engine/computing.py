@@ -20,6 +20,7 @@ from slacktide.errors import (
     SourceError,
     StorageError,
     UnknownObjectError,
+    UnsupportedQueryError,
 )
 from slacktide.optimizer.fallback import plan_idle, plan_text, plan_without_start
 from slacktide.optimizer.plan import ViewPlan
@@ -56,7 +57,7 @@ def compute(
         return
     try:
         _execute(executor, store, world, work)
-    except (DataError, FunctionError) as error:
+    except (DataError, FunctionError, UnsupportedQueryError) as error:
         _compute_otherwise(executor, store, world, work, error)
     except SlacktideError as error:
         if _ends_run(error):
@@ -142,9 +143,9 @@ def _compute_otherwise(
     store: Store,
     world: World,
     work: Work,
-    failure: DataError | FunctionError,
+    failure: DataError | FunctionError | UnsupportedQueryError,
 ) -> None:
-    """Compute a view in another way after its program has failed over a row.
+    """Compute a view in another way after its program has failed over a row, or is none to Spark.
 
     What the run starts to remember may hold rows that nobody asks for, and a change holds rows that came and
     went, over which a query may stumble where batch does not.
@@ -153,7 +154,8 @@ def _compute_otherwise(
     if _left_to_due(work, failure):
         return
     work.error = failure
-    why = Reason("CHANGE_FAILS", failure.code)
+    is_refused = isinstance(failure, UnsupportedQueryError)
+    why = Reason("PROGRAM_REFUSED" if is_refused else "CHANGE_FAILS", failure.code)
     ways = (plan_without_start(planned), plan_text(work.view, planned, why))
     for instead in ways:
         if instead is None or instead.program is None:

@@ -176,7 +176,7 @@ def _check_storable(name: str, view: ReadView) -> None:
         if not is_storable(column.type):
             raise UnsupportedQueryError(
                 f"view {name} has the column {column.name} of type {column.type}, and no file can have "
-                "calendar intervals or structs without fields",
+                "calendar intervals, structs without fields or maps with keys that a collation compares",
                 hint="leave it out, or cast it to STRING in the query; an interval may be made with "
                 "make_ym_interval or make_dt_interval, of months or of days alone",
             )

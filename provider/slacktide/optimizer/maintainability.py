@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from slacktide.algebra import relation as r
 from slacktide.algebra.equalities import parts_of
 from slacktide.algebra.nested import is_storable
+from slacktide.algebra.scalar import Call, Scalar
 from slacktide.algebra.tree import inputs, own_subqueries, relations
-from slacktide.algebra.types import DataType, is_comparable, is_told_apart
+from slacktide.algebra.types import DataType, is_comparable, is_floating, is_told_apart
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.normal import normal
 
@@ -72,6 +73,8 @@ class Maintainability:
         match rel:
             case r.Aggregate():
                 return _ungroupable([key.column.type for key in rel.keys])
+            case r.Join() if rel.kind == "anti" and _is_not_in_of_doubles(rel.condition):
+                return Reason("OPERATOR_NOT_INCREMENTAL", "NOT IN of floating-point numbers")
             case r.Window() if not rel.partition and not self._backed[rel.child]:
                 return Reason("OPERATOR_NOT_INCREMENTAL", "window without PARTITION BY")
             case r.Window():
@@ -103,6 +106,15 @@ def _remembered(rel: r.Rel) -> list[DataType]:
             return [equal.right.type for equal in parts_of(rel).equalities]
         case _:
             return []
+
+
+def _is_not_in_of_doubles(condition: Scalar | None) -> bool:
+    """Whether Spark answers NOT IN by looking bits up, so that 0.0 is not in a table of -0.0, though they are equal."""
+    match condition:
+        case Call("or", (Call("=", (left, right)) as equal, Call("isnull", (other,)))):
+            return equal == other and is_floating(left.type) and is_floating(right.type)
+        case _:
+            return False
 
 
 def _ungroupable(types: list[str]) -> Reason | None:

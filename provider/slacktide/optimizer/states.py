@@ -34,6 +34,7 @@ from slacktide.algebra.types import (
     DataType,
     decimal,
     decimal_of,
+    is_averaged_in_doubles,
     is_integral,
 )
 from slacktide.common.digest import digest_of
@@ -169,18 +170,32 @@ def _sum(call: AggregateCall, argument: Scalar, partials: _Partials) -> Scalar:
 
 
 def _average(call: AggregateCall, argument: Scalar, partials: _Partials) -> Scalar:
-    total = _total(argument, call.filter, partials)
+    total: Scalar = _total(argument, call.filter, partials)
     count = partials.count(argument, call.filter)
     if is_integral(argument.type):
-        return Call(
-            "/",
-            (Cast(total, DOUBLE, nullable=False), Cast(count, DOUBLE, nullable=False)),
-            DOUBLE,
-            nullable=True,
-        )
+        return _quotient_of_doubles(total, count)
+    if is_averaged_in_doubles(call.type):
+        return _average_of_units(call, total, count)
     divisor = Cast(count, _COUNT_AS_DECIMAL, nullable=False)
     quotient = Call("/", (total, divisor), quotient_type(total.type), nullable=True)
     return Cast(quotient, call.type, nullable=True)
+
+
+def _average_of_units(call: AggregateCall, total: Scalar, count: Scalar) -> Scalar:
+    """Count units of the last digit, as Spark does (its rule DecimalAggregates)."""
+    precision, scale = decimal_of(total.type) or (38, 0)
+    unit = 10**scale
+    digits = Literal(f"{unit}BD", decimal(scale + 1, 0), nullable=False)
+    product = decimal(precision + scale + 2, scale)
+    units = Call("*", (total, digits), product, nullable=False)
+    mean = _quotient_of_doubles(units, count)
+    scaled = Call("/", (mean, Literal(f"{unit}.0D", DOUBLE, nullable=False)), DOUBLE, nullable=True)
+    return Cast(scaled, call.type, nullable=True)
+
+
+def _quotient_of_doubles(total: Scalar, count: Scalar) -> Scalar:
+    sides = (Cast(total, DOUBLE, nullable=False), Cast(count, DOUBLE, nullable=False))
+    return Call("/", sides, DOUBLE, nullable=True)
 
 
 def _total(argument: Scalar, condition: Scalar | None, partials: _Partials) -> Reference:

@@ -131,7 +131,7 @@ def _translate(
     if isinstance(failure, AnalysisException):
         return UnsupportedQueryError(
             f"{what}: Spark refuses the program: {first_line(failure)}",
-            hint="set the view's policy to 'full' and report the query",
+            hint="change the query as Spark says, or report it",
         )
     return ExecutionError(f"{what}: {first_line(failure)}", hint="run the refresh again")
 

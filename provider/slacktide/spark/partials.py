@@ -55,7 +55,8 @@ def total_sql(value: str, condition: str, data_type: DataType, counted: str = ""
     error = "raise_error('SLACKTIDE_OVERFLOW a sum does not fit its type')"
     total, count = f"SUM({value}){condition}", f"COUNT({counted or value}){condition}"
     checked = f"CASE WHEN {total} IS NULL AND {count} > 0 THEN {error} ELSE {total} END"
-    return f"CAST(COALESCE({checked}, 0) AS {data_type})"
+    # A zero without the type would be a whole number of ten digits, and take scale from a decimal.
+    return f"COALESCE(CAST({checked} AS {data_type}), CAST(0 AS {data_type}))"
 
 
 def _negative(value: str, data_type: DataType) -> str:

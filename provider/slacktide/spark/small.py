@@ -40,15 +40,19 @@ def as_parquet(table: pa.Table) -> bytes:
     """The rows as one Parquet file, without statistics of doubles, which would leave out NaN."""
     import pyarrow as pa
     import pyarrow.parquet as pq
+    import pyspark
 
     exact = [field.name for field in table.schema if not pa.types.is_floating(field.type)]
     buffer = io.BytesIO()
-    pq.write_table(
-        table,
+    with pq.ParquetWriter(
         buffer,
+        table.schema,
         compression=COMPRESSION,
         store_schema=False,
         write_page_checksum=True,
         write_statistics=exact,
-    )
+    ) as writer:
+        writer.write_table(table)
+        # Without it Spark takes dates before 1582 for those of another calendar, where a setting says so.
+        writer.add_key_value_metadata({"org.apache.spark.version": pyspark.__version__})
     return buffer.getvalue()

@@ -105,6 +105,20 @@ def paged(t: list[Row]) -> list[Row]:
     return [(k,) for k, *_ in sorted(t)[3:5]]
 
 
+def test_what_is_sorted_by_may_have_parameters(lab: Lab) -> None:
+    lab.source("t", "k INT, a ARRAY<INT>", *((n, [n % 3, n]) for n in range(30)))
+    few = "SELECT k FROM t ORDER BY size(filter(a, e -> e > 1)), k DESC LIMIT 3"
+    lab.view("few", few, fewest, "t")
+    lab.view("far", "SELECT k FROM t ORDER BY transform(a, (x, i) -> x + i) DESC LIMIT 2 OFFSET 1")
+    lab.step()
+    lab.land("t", insert=[(31, [0, 1])], delete=[(1, [1, 1]), (29, [2, 29])])
+    lab.step(few="incremental", far="incremental")
+
+
+def fewest(t: list[Row]) -> list[Row]:
+    return [(-k,) for _, k in sorted((sum(e > 1 for e in a), -k) for k, a in t)[:3]]
+
+
 ORDERS = {
     "rising": "SELECT k, v FROM t ORDER BY v LIMIT 2",
     "nulls last": "SELECT k, v FROM t ORDER BY v NULLS LAST, k DESC LIMIT 4",

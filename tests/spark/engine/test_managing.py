@@ -327,6 +327,27 @@ def test_garbage(filled: Lab) -> None:
     lab.step(sums="incremental")
 
 
+MOMENTS = (
+    "to_date('today')",
+    "to_timestamp('now')",
+    "try_to_timestamp('now')",
+    "CAST(concat('to', 'day') AS DATE)",
+    "try_cast(lower('TODAY') AS DATE)",
+    'DATE"today"',
+    "DATE /* of */ r'today'",
+)
+
+
+def test_who_asks_for_the_time_is_computed_anew(filled: Lab) -> None:
+    """Spark folds each of these into the moment at which the view is added."""
+    texts = [f"SELECT k, {moment} AS m FROM t" for moment in MOMENTS]  # noqa: S608
+    for place, text in enumerate([*texts, "SELECT * FROM m5"]):
+        added = filled.ws.add_view(filled.spark, f"m{place}", text)
+        assert any(reason.startswith("CLOCK(") for reason in added.reasons), text
+    text = "SELECT k, to_date('2026-01-01') AS d, 'today' AS day FROM t"
+    assert not filled.ws.add_view(filled.spark, "told", text).reasons
+
+
 def test_the_clock_stands_still_during_a_run(filled: Lab) -> None:
     lab = filled
     lab.view(

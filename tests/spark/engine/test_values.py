@@ -8,9 +8,11 @@ import math
 from decimal import Decimal, localcontext
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from slacktide.errors import UnsupportedQueryError
+from slacktide.spark.small import as_parquet
 from tests.harness.lab import Lab, bag
 
 pytestmark = pytest.mark.spark
@@ -64,6 +66,71 @@ def test_averages_of_decimals_round_as_spark_does(lab: Lab) -> None:
         lab.land("t", insert=[(1, Decimal(n) / 100), (2, -Decimal(n) / 100)])
     lab.step(means="incremental")
     assert lab.bag("means").total() == 2
+
+
+def test_sums_keep_every_digit_behind_the_point(lab: Lab) -> None:
+    """Zero as a whole number has ten digits before the point, and would take eight of theirs."""
+    least, most = Decimal("1E-38"), Decimal("0.12345678901234567890123456789012345678")
+    lab.source("t", "k INT, d DECIMAL(38,30), h DECIMAL(38,38)", (1, Decimal("1E-30"), least))
+    lab.view("sums", "SELECT k, sum(d) AS s, sum(h) AS u FROM t GROUP BY k")
+    lab.view("total", "SELECT sum(h) AS u FROM t")
+    lab.view("some", "SELECT k, sum(d) FILTER (WHERE d > 1.5) AS s FROM t GROUP BY k")
+    lab.step()
+    lab.land("t", insert=[(1, Decimal("2.000000000000000000000000000001"), most), (2, None, least)])
+    lab.step(sums="incremental", total="incremental", some="incremental")
+    lab.land("t", delete=[(1, Decimal("1E-30"), least)])
+    lab.step(sums="incremental", total="incremental", some="incremental")
+
+
+def test_averages_that_spark_counts_in_doubles(lab: Lab) -> None:
+    """Of decimals of at most eleven digits; told exactly, the average of these seven ends in a 1."""
+    cents = (93098346159, 92236605641, 95789813361, 97585813242, 93585103427, 98441112468)
+    seven = [(1, Decimal(n) / 100, Decimal(n)) for n in (*cents, 99943590243)]
+    lab.source("t", "k INT, d DECIMAL(11,2), e DECIMAL(11,0)", *seven[:-1])
+    lab.view("means", "SELECT k, avg(d) AS a, avg(e) AS b FROM t GROUP BY k")
+    lab.view("beside", "SELECT k, avg(d) AS a, max(d) AS b FROM t GROUP BY k")
+    lab.view("mean", "SELECT avg(d) AS a FROM t")
+    lab.step()
+    lab.land("t", insert=seven[-1:])
+    lab.step(means="incremental", beside="incremental", mean="incremental")
+    assert lab.read("mean") == [(Decimal("958114835.058572"),)]
+    lab.land("t", delete=seven[:1], insert=[(2, None, None)])
+    lab.step(means="incremental", beside="incremental", mean="incremental")
+    lab.verified()
+
+
+def test_texts_that_name_a_variable_of_spark_pass_as_they_are(lab: Lab) -> None:
+    lab.source("t", "id INT", (1,))
+    text = "SELECT id, concat('$', '{spark.master}') AS a, '$' || '{env:HOME}' AS b FROM t"
+    lab.view("named", text, lambda rows: [(*r, "${spark.master}", "${env:HOME}") for r in rows])
+    lab.step()
+    lab.land("t", insert=[(2,)])
+    lab.step(named="incremental")
+
+
+def test_zeros_of_both_signs_that_are_not_in_a_query(lab: Lab) -> None:
+    """Spark looks NOT IN up by bits: 0.0 is not in a table of -0.0, though they are equal."""
+    lab.source("t", "id INT, x DOUBLE", (1, 0.0), (2, -0.0), (3, 1.0))
+    lab.source("u", "x DOUBLE", (5.0,))
+    lab.view("outside", "SELECT id FROM t WHERE x NOT IN (SELECT x FROM u)", policy="auto")
+    lab.view("without", "SELECT id FROM t WHERE NOT EXISTS (SELECT * FROM u WHERE u.x = t.x)")
+    lab.step()
+    lab.land("u", insert=[(-0.0,)])
+    report = lab.step(outside="full", without="incremental")
+    assert [reason.partition("(")[0] for reason in report.views["outside"].reasons] == [
+        "OPERATOR_NOT_INCREMENTAL"
+    ]
+    assert lab.bag("without") == bag([(3,)])
+
+
+def test_old_dates_in_small_files_are_of_the_calendar_they_were(lab: Lab) -> None:
+    """Where a setting has Spark read files of unknown makers by the Julian calendar."""
+    old = pa.table({"d": pa.array([dt.date(1500, 1, 1)], pa.date32())})
+    path = lab.root / "old.parquet"
+    path.write_bytes(as_parquet(old))
+    session = lab.spark.newSession()
+    session.conf.set("spark.sql.parquet.datetimeRebaseModeInRead", "LEGACY")
+    assert session.read.parquet(str(path)).collect() == [(dt.date(1500, 1, 1),)]
 
 
 def test_odd_doubles_pass_as_they_are(lab: Lab) -> None:

@@ -14,9 +14,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from slacktide.algebra.scalar import AggregateCall
-from slacktide.algebra.types import DataType, decimal_of, is_floating
+from slacktide.algebra.types import DataType, decimal_of, is_averaged_in_doubles, is_floating
 from slacktide.errors import InvariantError
 from slacktide.program.reference import choices, statistics
+from slacktide.program.reference.casts import cast_value
 from slacktide.program.reference.numbers import EXACT, attempted, divide, exact, fit
 from slacktide.program.reference.ordering import Row, compare, distinct
 from slacktide.program.reference.scalars import Evaluated
@@ -93,7 +94,17 @@ def _average(data_type: DataType, inputs: Sequence[Row]) -> Any:
     exact_total = Decimal(0)
     for value in values:
         exact_total = EXACT.add(exact_total, exact(value))
+    if is_averaged_in_doubles(data_type):
+        return _average_of_units(data_type, exact_total, len(values))
     return divide(data_type, exact_total, len(values))
+
+
+def _average_of_units(data_type: DataType, exact_total: Decimal, count: int) -> Any:
+    """Units of the last digit are counted as doubles; the average has four digits more."""
+    _, scale = decimal_of(data_type) or (0, 4)
+    unit = 10 ** (scale - 4)
+    units = float(EXACT.multiply(exact_total, Decimal(unit)))
+    return cast_value(units / float(count) / float(unit), data_type)
 
 
 def _extreme(sign: int) -> Function:

@@ -60,7 +60,9 @@ def combine(compiler: Compiler, operator: o.Combine) -> str:
 
 def nonzero(compiler: Compiler, operator: o.Nonzero) -> str:
     """Partial aggregates of which one is not zero."""
-    some = " OR ".join(f"{name(column)} <> 0" for column in operator.partials)
+    some = " OR ".join(
+        f"{name(column)} <> CAST(0 AS {column.type})" for column in operator.partials
+    )
     outputs = names(operator.columns)
     where = f" WHERE {some or 'false'}"
     return select_sql(outputs, compiler.names[operator.child], is_state=True, rest=where)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from slacktide.common.reasons import Reason
@@ -36,16 +36,25 @@ CHANCE: Final[Mapping[str, str]] = {
     "Sample": "TABLESAMPLE",
 }
 _MOMENTS = r"(?:now|today|tomorrow|yesterday)(?:\s+[\w/+:-]+)?"
+_BETWEEN = r"(?:\s|/\*.*?\*/|--[^\n]*\n)*"
 _TYPED = re.compile(
-    rf"\b(?:date|time|timestamp(?:_ltz|_ntz)?)\s*'\s*({_MOMENTS})\s*'", re.IGNORECASE
+    rf"\b(?:date|time|timestamp(?:_ltz|_ntz)?){_BETWEEN}r?(['\"])\s*({_MOMENTS})\s*\1",
+    re.IGNORECASE | re.DOTALL,
 )
 _CAST = re.compile(rf"(?:DATE|TIMESTAMP(?:_NTZ)?|TIME\(\d\)) \s*({_MOMENTS})\s*", re.IGNORECASE)
 
 
-def reasons_of(facts: Mapping[str, Any], sql: str) -> tuple[tuple[Reason, ...], bool, bool]:
-    """Give the reasons against reading, whether the text is deterministic, whether it asks for time."""
+def reasons_of(
+    facts: Mapping[str, Any], texts: Sequence[str]
+) -> tuple[tuple[Reason, ...], bool, bool]:
+    """Give the reasons against reading, whether a query is deterministic, whether it asks for time.
+
+    Args:
+        facts: of its analysed plan.
+        texts: its own, and those of the views that it reads.
+    """
     classes = set(facts["classes"])
-    times = sorted({CLOCKS[name] for name in classes & set(CLOCKS)} | _moments(facts, sql))
+    times = sorted({CLOCKS[name] for name in classes & set(CLOCKS)} | _moments(facts, texts))
     chances = {CHANCE.get(name, name) for name in facts["random"]}
     chances |= {CHANCE[name] for name in classes & {"Sample"}}
     chances |= {SURROUNDINGS[name] for name in classes & set(SURROUNDINGS)}
@@ -56,8 +65,8 @@ def reasons_of(facts: Mapping[str, Any], sql: str) -> tuple[tuple[Reason, ...], 
     return tuple(reasons), not chances, bool(times)
 
 
-def _moments(facts: Mapping[str, Any], sql: str) -> set[str]:
+def _moments(facts: Mapping[str, Any], texts: Sequence[str]) -> set[str]:
     """Texts such as DATE 'today', which the parser turns into the date of the moment."""
-    found = {match.lower() for match in _TYPED.findall(sql)}
+    found = {moment.lower() for text in texts for _, moment in _TYPED.findall(text)}
     found |= {match[1].lower() for text in facts["special"] if (match := _CAST.fullmatch(text))}
     return {f"'{text.strip()}'" for text in found}

@@ -397,13 +397,7 @@ private void note(org.apache.spark.sql.catalyst.plans.logical.LogicalPlan p) {
 }
 
 private void note(org.apache.spark.sql.catalyst.expressions.Expression e) {
-  if (e instanceof org.apache.spark.sql.catalyst.expressions.Cast) {
-    org.apache.spark.sql.catalyst.expressions.Expression child =
-        ((org.apache.spark.sql.catalyst.expressions.Cast) e).child();
-    if (child instanceof org.apache.spark.sql.catalyst.expressions.Literal) {
-      special.add(e.dataType().sql() + " " + child.toString());
-    }
-  }
+  if (e.resolved()) noteMoment(e);
   if (e.resolved() && !e.deterministic()
       && !(e instanceof org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction)) {
     scala.collection.Iterator it = e.children().iterator();
@@ -414,6 +408,28 @@ private void note(org.apache.spark.sql.catalyst.expressions.Expression e) {
       }
     }
     if (!inherited) random.add(simple(e));
+  }
+}
+
+/** Texts that are known before any row is read, with the type that they are cast to: 'now' is a moment. */
+private void noteMoment(org.apache.spark.sql.catalyst.expressions.Expression e) {
+  if (e instanceof org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable) {
+    noteMoment(((org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable) e).replacement());
+  } else if (e instanceof org.apache.spark.sql.catalyst.expressions.Cast) {
+    org.apache.spark.sql.catalyst.expressions.Expression child =
+        ((org.apache.spark.sql.catalyst.expressions.Cast) e).child();
+    if (child.foldable() && child.dataType() instanceof org.apache.spark.sql.types.StringType) {
+      special.add(e.dataType().sql() + " " + constant(child));
+    }
+  }
+}
+
+/** The value of an expression over no rows; what only the optimiser makes ready is left to it. */
+private String constant(org.apache.spark.sql.catalyst.expressions.Expression e) {
+  try {
+    return String.valueOf(e.eval(null));
+  } catch (Exception failure) {
+    return "";
   }
 }
 

@@ -76,7 +76,7 @@ def _read(workshop: Workshop, sql: str, settings: Mapping[str, str]) -> ReadView
         Column(place, field["name"], field["t"], field["n"])
         for place, field in enumerate(facts["output"])
     )
-    reasons, is_deterministic, asks_clock = reasons_of(facts, sql)
+    reasons, is_deterministic, asks_clock = reasons_of(facts, workshop.texts_read(sql))
     view = ReadView(
         relation=None,
         outputs=outputs,

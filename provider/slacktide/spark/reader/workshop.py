@@ -85,6 +85,10 @@ class Workshop:
         """Names of the views that texts have named so far, in the order they were given."""
         return tuple(name for name in self._views if name.lower() in self._placed)
 
+    def texts_read(self, sql: str) -> tuple[str, ...]:
+        """A text, and those of the views that texts have named so far."""
+        return (sql, *(self._views[name] for name in self.views_placed()))
+
     def reading(self) -> Reading:
         """Start reading a plan of this session."""
         conf = self.spark.conf
@@ -126,7 +130,7 @@ class Workshop:
 
     def _parse(self, sql: str) -> tuple[Any, Any]:
         plan = self._checked(lambda: self.bridge.parse(sql))
-        facts = self.bridge.facts(plan)
+        facts = self._checked(lambda: self.bridge.facts(plan))
         if facts["commands"]:
             raise QueryError(
                 f"the text is no query but {', '.join(facts['commands'])}",
