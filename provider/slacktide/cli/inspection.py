@@ -230,6 +230,8 @@ def show_verification(found: Mapping[str, Mapping[str, Any]]) -> None:
     for name, view in sorted(found.items()):
         if view["schema"]:
             say(f"{name}: {view['schema']}")
+        if view["is_cut"]:
+            say(f"{name}: more rows differ than were looked at")
         if view["incomparable"]:
             say(f"{name}: not compared, because {view['incomparable']}")
         for row in view["sample"]:

@@ -62,6 +62,51 @@ def unmatched(
     return [*left, *(row for others in missing.values() for row in others)]
 
 
+class Alike:
+    """Numbers rows so that those which differ in the last digits of doubles alone have the same number.
+
+    Args:
+        rows: all that are to be numbered, without multiplicities.
+    """
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._numbers: dict[str, int] = {}
+        alike: dict[tuple[str, ...], dict[str, Row]] = {}
+        for row in rows:
+            alike.setdefault(_exact(row, [True] * len(row)), {})[repr(tuple(row))] = row
+        for group in alike.values():
+            self._number(sorted(group.values(), key=_first_double))
+
+    def of(self, row: Row) -> int:
+        """The number of a row."""
+        return self._numbers[repr(tuple(row))]
+
+    def _number(self, group: Sequence[Row]) -> None:
+        """Number rows that agree in all but doubles, in the order of the first of these."""
+        for place, row in enumerate(group):
+            number = len(self._numbers)
+            for other in reversed(group[:place]):
+                if not _is_near_number(_first_double(other), _first_double(row), 0.0):
+                    break
+                if _is_close(other, row, [True] * len(row), [0.0] * len(row)):
+                    number = self.of(other)
+                    break
+            self._numbers[repr(tuple(row))] = number
+
+
+def _first_double(value: Any) -> float:
+    """The first double in a value; NaN comes after all numbers, so that they have an order."""
+    match value:
+        case float():
+            return math.inf if math.isnan(value) else value
+        case dict():
+            return _first_double(list(value.values()))
+        case tuple() | list():
+            return next((x for part in value if (x := _first_double(part)) != -math.inf), -math.inf)
+        case _:
+            return -math.inf
+
+
 def _exact(row: Row, floats: Sequence[bool]) -> tuple[str, ...]:
     """What must be the same in both rows; unlike ==, repr tells -0.0 from 0.0."""
     return tuple(

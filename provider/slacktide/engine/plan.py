@@ -184,7 +184,7 @@ class Plan:
         if document.get("format") != FORMAT:
             raise NewerFormatError(
                 f"the plan has format {document.get('format')!r}, this version reads {FORMAT}",
-                hint="upgrade Slacktide to the version that wrote it",
+                hint="use the version of Slacktide that wrote it, or plan anew",
             )
         return cls(
             now=document["now"],

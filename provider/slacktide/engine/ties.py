@@ -7,15 +7,15 @@ as many rows stay as there is room for, and which of them is free.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-_DIGITS = 10
+from slacktide.engine.matching import Alike
 
 
 def is_legal_cut(
-    answer: Iterable[tuple[Any, ...]],
-    ranked: Iterable[tuple[Any, ...]],
+    answer: Sequence[tuple[Any, ...]],
+    ranked: Sequence[tuple[Any, ...]],
     sizes: Mapping[int, int],
     first: int,
     last: float,
@@ -30,10 +30,11 @@ def is_legal_cut(
         first: rank of the first row that stays.
         last: rank of the last.
     """
-    left = Counter(map(_image, answer))
+    alike = Alike([*answer, *(row[:-1] for row in ranked)])
+    left = Counter(map(alike.of, answer))
     ties: dict[int, Counter[Any]] = {rank: Counter() for rank in sizes}
     for row in ranked:
-        ties.setdefault(row[-1], Counter())[_image(row[:-1])] += 1
+        ties.setdefault(row[-1], Counter())[alike.of(row[:-1])] += 1
     free: list[tuple[Counter[Any], int]] = []
     for rank, size in sizes.items():
         room = int(min(rank + size - 1, last)) - max(rank, first) + 1
@@ -54,14 +55,3 @@ def _is_filled(left: Counter[Any], free: list[tuple[Counter[Any], int]]) -> bool
     most = sum(min(n, head[row]) for row, n in left.items())
     least = sum(n - min(n, tail[row]) for row, n in left.items())
     return least <= room <= most
-
-
-def _image(value: Any) -> Any:
-    """A value that can be counted; doubles as far as their sums are exact."""
-    if isinstance(value, float):
-        return f"{value:.{_DIGITS - 1}e}"
-    if isinstance(value, Mapping):
-        return frozenset((_image(key), _image(item)) for key, item in value.items())
-    if isinstance(value, tuple | list):
-        return tuple(_image(item) for item in value)
-    return value

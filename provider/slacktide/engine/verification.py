@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from slacktide.store.store import Store
 
 _SAMPLE = 5
-_MATCHED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,10 @@ class ViewVerification:
 
     Attributes:
         equal: the same schema and the same bag.
-        missing: rows that batch has and the answer has not.
-        extra: rows that the answer has and batch has not.
+        missing: rows that batch has and the answer has not; of those that were looked at.
+        extra: rows that the answer has and batch has not; of those that were looked at.
+        is_cut: whether more rows differ than were looked at, so that doubles which differ in their last digits
+            alone are counted, too.
         sample: some of these rows, each with its sign: positive for extra.
         schema: how the schemas differ; empty where they do not.
         batch: what the batch run cost.
@@ -53,6 +54,7 @@ class ViewVerification:
     schema: str = ""
     batch: Mapping[str, Any] = field(default_factory=dict)
     incomparable: str = ""
+    is_cut: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that is printed."""
@@ -60,6 +62,7 @@ class ViewVerification:
             "equal": self.equal,
             "missing": self.missing,
             "extra": self.extra,
+            "is_cut": self.is_cut,
             "sample": [{key: str(value) for key, value in row.items()} for row in self.sample],
             "schema": self.schema,
             "batch": dict(self.batch),
@@ -117,7 +120,7 @@ class Verifier:
             record.name, query, columns, dict(record.versions or {}), now
         )
         rows = found.rows
-        if rows and len(rows) <= _MATCHED:
+        if rows and not found.is_cut:
             rows = unmatched(rows, _inexact(view))
             if rows and any(_inexact(view)):
                 rows = unmatched(rows, _inexact(view), _magnitudes(comparison, record, view, rows))
@@ -134,6 +137,7 @@ class Verifier:
             sample=sample[:_SAMPLE],
             schema=found.schema,
             batch=found.cost.to_dict(),
+            is_cut=found.is_cut,
         )
 
     def _clock(self, record: ViewRecord, view: ReadView) -> datetime | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from slacktide.algebra.types import DataType, has_floating, is_comparable, is_floating, is_groupable
+from slacktide.spark.marks import NEGATIVE
 
 Typed = Sequence[tuple[str, DataType]]
 Image = Callable[[str, DataType], str]
@@ -18,7 +19,6 @@ _EXACT = (
     " 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX',"
     " 'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
 )
-NEGATIVE = "SLACKTIDE_NEGATIVE"
 
 
 def image_sql(column: str, data_type: DataType) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from slacktide.algebra.relation import Columns, Rel, Scan
 from slacktide.algebra.sql import column_name, relation_sql
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from slacktide.store.store import Store
     from slacktide.store.world import World
 
-_LIMIT = 10_001
+MOST_COMPARED: Final = 10_000
+"""As many rows that differ are looked at."""
+_LIMIT = MOST_COMPARED + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,14 @@ class Differences:
 
     Attributes:
         rows: rows with their signed multiplicity last, positive where only the answer has them; at
-            most 10,001.
+            most `MOST_COMPARED`.
+        is_cut: whether more rows differ.
         schema: how the schemas differ, or an empty text.
         cost: what the batch run cost.
     """
 
     rows: list[tuple[Any, ...]]
+    is_cut: bool
     schema: str
     cost: Cost
 
@@ -160,7 +164,8 @@ class Comparison:
                     found = self._session.sql(differing).collect()
             finally:
                 _freed(kept)
-        return Differences([tuple(row) for row in found], schema, cost)
+        rows = [tuple(row) for row in found[:MOST_COMPARED]]
+        return Differences(rows, len(found) > len(rows), schema, cost)
 
     def choice(
         self, name: str, cut: Cut, columns: Columns, versions: Mapping[str, int]

@@ -19,13 +19,13 @@ from slacktide.errors import (
     StorageError,
     UnsupportedQueryError,
 )
+from slacktide.spark import marks
 from slacktide.spark.python_failures import of_python
 from slacktide.spark.reaching import store_failure
 from slacktide.store.layout import chain_in
 from slacktide.store.objects import MAKE_ROOM, is_disk_full
 from slacktide.store.record import FunctionRecord
 
-_MARK = "SLACKTIDE_"
 _NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
 # What several stages that fail at once are reported as; the failures themselves stand inside.
 _WRAPPERS = ("STAGE_MATERIALIZATION_MULTIPLE_FAILURES",)
@@ -39,26 +39,21 @@ _FILES = (
 )
 _AGAIN = "deliver the file again under a new name and leave this arrival out with 'slacktide source skip'"
 _APART = ", or add the source with --quarantine, which keeps rows that do not fit apart"
-_DATA = (
-    "ARITHMETIC_OVERFLOW",
-    "BINARY_ARITHMETIC_OVERFLOW",
-    "CAST_INVALID_INPUT",
-    "CAST_OVERFLOW",
-    "DATETIME_OVERFLOW",
-    "DIVIDE_BY_ZERO",
-    "INVALID_ARRAY_INDEX",
-    "NUMERIC_VALUE_OUT_OF_RANGE",
-    "REMAINDER_BY_ZERO",
-    "SCALAR_SUBQUERY_TOO_MANY_ROWS",
-    "USER_RAISED_EXCEPTION",
-)
-
-
 _OVERFLOWS = (
     "ARITHMETIC_OVERFLOW",
     "BINARY_ARITHMETIC_OVERFLOW",
     "CAST_OVERFLOW",
     "NUMERIC_VALUE_OUT_OF_RANGE",
+)
+_DATA = (
+    *_OVERFLOWS,
+    "CAST_INVALID_INPUT",
+    "DATETIME_OVERFLOW",
+    "DIVIDE_BY_ZERO",
+    "INVALID_ARRAY_INDEX",
+    "REMAINDER_BY_ZERO",
+    "SCALAR_SUBQUERY_TOO_MANY_ROWS",
+    "USER_RAISED_EXCEPTION",
 )
 
 
@@ -98,7 +93,7 @@ def is_overflow(error: SlacktideError) -> bool:
     failure = error.__cause__
     if not isinstance(failure, PySparkException | Py4JJavaError):
         return False
-    return _condition(failure).startswith(_OVERFLOWS) or f"{_MARK}OVERFLOW" in str(failure)
+    return _condition(failure).startswith(_OVERFLOWS) or marks.OVERFLOW in str(failure)
 
 
 def _translate(
@@ -115,8 +110,9 @@ def _translate(
             chain=chain,
             hint="restore the file, or drop the view and add it again: its readers begin anew",
         )
-    if _MARK in text and condition == "USER_RAISED_EXCEPTION":
-        return _own(what, text)
+    own = _own(what, text) if condition == "USER_RAISED_EXCEPTION" else None
+    if own is not None:
+        return own
     if condition.startswith(_FILES):
         return SourceError(
             f"{what}: a file cannot be read: {first_line(failure)}",
@@ -154,27 +150,32 @@ def _outside(
     return store_failure(what, _whole(failure), first_line(failure))
 
 
-def _own(what: str, text: str) -> SlacktideError:
-    code, _, rest = text[text.index(_MARK) + len(_MARK) :].partition(" ")
+def _own(what: str, text: str) -> SlacktideError | None:
+    """What an error that our programs raise says; None for one that the author's text raises."""
+    mark, _, rest = text[text.find(marks.MARK) :].partition(" ")
     fact = rest.split(" SQLSTATE")[0].split("\n")[0].strip()
-    if code == "CHANGE_TYPE":
-        return SourceError(
-            f"{what}: {fact}",
-            hint=f"{CHANGE_TYPE} is {INSERT}, {DELETE}, {PREIMAGE} or {POSTIMAGE}; leave the "
-            "arrival out with 'slacktide source skip'",
-        )
-    if code == "APPEND_ONLY":
-        return SourceError(
-            f"{what}: {fact} takes a row away, and the source is append_only",
-            hint="leave the arrival out with 'slacktide source skip'",
-        )
-    if code == "OVERFLOW":
-        return DataError(f"{what}: {fact}", hint="widen the type of what is summed")
-    return DataError(
-        f"{what}: {fact}",
-        hint="a delete has come for a row that never was, or came twice: leave the arrival out "
-        "with 'slacktide source skip', or 'slacktide source reset'",
-    )
+    match mark:
+        case marks.CHANGE_TYPE:
+            return SourceError(
+                f"{what}: {fact}",
+                hint=f"{CHANGE_TYPE} is {INSERT}, {DELETE}, {PREIMAGE} or {POSTIMAGE}; leave the "
+                "arrival out with 'slacktide source skip'",
+            )
+        case marks.APPEND_ONLY:
+            return SourceError(
+                f"{what}: {fact} takes a row away, and the source is append_only",
+                hint="leave the arrival out with 'slacktide source skip'",
+            )
+        case marks.OVERFLOW:
+            return DataError(f"{what}: {fact}", hint="widen the type of what is summed")
+        case marks.NEGATIVE:
+            return DataError(
+                f"{what}: {fact}",
+                hint="a delete has come for a row that never was, or came twice: leave the arrival "
+                "out with 'slacktide source skip', or 'slacktide source reset'",
+            )
+        case _:
+            return None
 
 
 def _condition(failure: PySparkException | Py4JJavaError) -> str:

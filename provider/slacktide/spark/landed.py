@@ -13,6 +13,7 @@ from slacktide.algebra.literals import text_sql
 from slacktide.algebra.sql import quoted
 from slacktide.algebra.types import is_floating
 from slacktide.common.change_feed import CHANGE_TYPE, DELETES, INSERTS
+from slacktide.spark import marks
 from slacktide.spark.shelf import Shelf
 from slacktide.store.address import parse_address
 from slacktide.store.record import Source
@@ -25,7 +26,6 @@ _ZONE = "UTC"
 _LEAST_INT = -(2**31)
 _INSERTS, _DELETES = (", ".join(map(text_sql, words)) for words in (INSERTS, DELETES))
 _PATTERN = re.compile(r"([{}\[\]*?\\])")
-_FORMATS = {"parquet": "parquet", "csv": "csv", "json": "json", "orc": "orc", "avro": "avro"}
 
 
 def changes_sql(shelf: Shelf, record: Source, after: int, until: int) -> str | None:
@@ -62,7 +62,7 @@ def _landed(shelf: Shelf, record: Source, after: int, until: int) -> str | None:
     shelf.labels[paths[0]] = f"changes of {record.name}"
     kind = record.arguments.get("format", "parquet")
     reader = shelf.session.read.schema(schema).options(**_options(record, kind))
-    frame = reader.format(_FORMATS[kind]).load(paths)
+    frame = reader.format(kind).load(paths)
     if record.kind == "change-feed" or _has_quarantine(record):
         # Asked for in this way, it is Spark's own where the files have a column of that name.
         frame = frame.select("*", frame.metadataColumn("_metadata")["file_path"].alias(FILE))
@@ -125,12 +125,12 @@ def _unskipped(column: str, data_type: str) -> str:
 
 def _weight(record: Source) -> str:
     unknown = (
-        f"concat('SLACKTIDE_CHANGE_TYPE source {record.name}, file ', {FILE},"
+        f"concat('{marks.CHANGE_TYPE} source {record.name}, file ', {FILE},"
         f" ': unknown {CHANGE_TYPE} ', coalesce({CHANGE_TYPE}, 'NULL'))"
     )
     gone = "-1L"
     if record.arguments.get("append_only"):
-        text = f"concat('SLACKTIDE_APPEND_ONLY source {record.name}, file ', {FILE}, ': ', {CHANGE_TYPE})"
+        text = f"concat('{marks.APPEND_ONLY} source {record.name}, file ', {FILE}, ': ', {CHANGE_TYPE})"
         gone = f"CAST(raise_error({text}) AS BIGINT)"
     return (
         f"CASE WHEN {CHANGE_TYPE} IN ({_INSERTS}) THEN 1L"

@@ -10,6 +10,7 @@ from slacktide.algebra.scalar import Column
 from slacktide.algebra.sql import column_name, scalar_sql
 from slacktide.algebra.types import DataType, decimal_of
 from slacktide.program.operator import MULTIPLICITY, Partial
+from slacktide.spark.marks import OVERFLOW
 
 _MINUS_DIGITS = 34
 
@@ -52,7 +53,7 @@ def total_sql(value: str, condition: str, data_type: DataType, counted: str = ""
         data_type: of the sum.
         counted: what COUNT takes in place of the value.
     """
-    error = "raise_error('SLACKTIDE_OVERFLOW a sum does not fit its type')"
+    error = f"raise_error('{OVERFLOW} a sum does not fit its type')"
     total, count = f"SUM({value}){condition}", f"COUNT({counted or value}){condition}"
     checked = f"CASE WHEN {total} IS NULL AND {count} > 0 THEN {error} ELSE {total} END"
     # A zero without the type would be a whole number of ten digits, and take scale from a decimal.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import permutations
 
@@ -37,6 +38,15 @@ def test_nothing_of_nothing() -> None:
 def test_doubles_agree_as_far_as_sums_do() -> None:
     assert is_legal_cut([(0.1 + 0.2,)], [(0.3, 1), (0.5, 1)], {1: 2}, 1, 1)
     assert not is_legal_cut([(-0.0,)], [(0.0, 1)], {1: 1}, 1, 1)
+
+
+def test_doubles_on_both_sides_of_a_rounded_digit_agree() -> None:
+    below, above = 1.0000000004999998, 1.0000000005
+    assert is_legal_cut([(below,)], [(above, 1), (7.0, 1)], {1: 2}, 1, 1)
+    assert is_legal_cut([(below, 7.0)], [(above, 7.0, 1), (1.0, 7.0, 1)], {1: 2}, 1, 1)
+    assert not is_legal_cut([(below, 7.0)], [(above, 7.1, 1), (1.1, 7.0, 1)], {1: 2}, 1, 1)
+    assert is_legal_cut([(math.nan, 1.0)], [(math.nan, 1.0, 1)], {1: 1}, 1, 1)
+    assert not is_legal_cut([(math.inf,)], [(math.nan, 1)], {1: 1}, 1, 1)
 
 
 def test_nested_values() -> None:
