@@ -27,7 +27,7 @@ from slacktide.optimizer.upkeep import state_sources, verdict
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.entry import can_be_kept
-from slacktide.store.record import FunctionRecord
+from slacktide.store.record import FunctionRecord, policy_of
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ViewDraft:
     @property
     def policy(self) -> str:
         """The policy of the view."""
-        return str(self.settings.get("policy", "auto"))
+        return policy_of(self.settings)
 
     def update(self) -> u.AddView:
         """The update that adds it."""
@@ -251,7 +251,7 @@ def check_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
                 f"view {name} has {key} = {reprlib.repr(settings[key])}, which the log cannot hold",
                 hint="give texts, finite numbers, true and false, and lists and mappings of these",
             )
-    policy = settings.get("policy", "auto")
+    policy = policy_of(settings)
     if policy not in POLICIES:
         raise InvalidSettingError(
             f"view {name} has the policy {policy!r}", hint=f"policies are {', '.join(POLICIES)}"

@@ -166,8 +166,7 @@ def due(
 
 def upkeep_in(view: ViewRecord, known: frozenset[ForeignKey]) -> Upkeep:
     """What any run of a view goes by, where some foreign keys hold."""
-    policy = view.settings.get("policy", "auto")
-    return upkeep_of(ReadView.from_dict(view.definition), policy, known, view.remembers)
+    return upkeep_of(ReadView.from_dict(view.definition), view.policy, known, view.remembers)
 
 
 def _used(view: ViewRecord, known: frozenset[ForeignKey]) -> frozenset[ForeignKey]:

@@ -16,7 +16,7 @@ from slacktide.engine.sources.pins import check_pins
 from slacktide.engine.work import Work
 from slacktide.program import operator as o
 from slacktide.store.arrivals import PinnedFile
-from slacktide.store.naming import segments
+from slacktide.store.naming import told_until
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -91,9 +91,7 @@ def _oldest_snapshots(work: Work) -> dict[str, int]:
 
 def _mirrored(world: World, name: str, start: int) -> int:
     """The version of the mirror, as far as it is not past the oldest snapshot that is read."""
-    chain = world.chains.get(f"sources/{name}")
-    held = () if chain is None or chain.base is None else segments(chain)
-    return max((s.versions[name] for s in held if s.versions[name] <= start), default=0)
+    return told_until(world.chains.get(f"sources/{name}"), name, start)
 
 
 def landed_files(world: World, name: str, low: int, high: int) -> list[PinnedFile]:

@@ -218,8 +218,7 @@ def _plan_one(
     view = ReadView.from_dict(record.definition)
     start = dict(record.versions or {})
     end = {source: max(ends[source], start.get(source, 0)) for source in view.sources}
-    policy = record.settings.get("policy", "auto")
-    situation = situation_of(known, record, view, start, end, policy, rebuilds)
+    situation = situation_of(known, record, view, start, end, record.policy, rebuilds)
     progress = progress_of(known, record, view, end, situation.statistics, is_due=is_due)
     if progress is None:
         return plan_view(record.name, view, situation)

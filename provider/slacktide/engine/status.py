@@ -15,7 +15,7 @@ from slacktide.engine.reports import History, Report, ViewReport
 from slacktide.engine.sources import wide_ddl
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.upkeep import verdict
-from slacktide.store.naming import segments
+from slacktide.store.naming import segments, told_until
 from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World
 
@@ -152,9 +152,7 @@ def make_status(
 
 def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
     mirror = world.chains.get(f"sources/{source.name}")
-    consumed = _needed_from(world, source)
-    held = segments(mirror) if mirror is not None and mirror.base is not None else ()
-    told = (s.versions[source.name] for s in held)
+    needed = _needed_from(world, source)
     totals = source.arrivals.totals(0, source.version)
     return {
         "kind": source.kind,
@@ -173,7 +171,7 @@ def _source(world: World, source: Source, landed: int) -> dict[str, Any]:
             rows for at, rows in source.quarantined.items() if int(at) not in source.skipped
         ),
         # A view that lags behind the mirror reads from the files what the mirror no longer tells.
-        "removable": max((v for v in told if v <= consumed), default=0),
+        "removable": told_until(mirror, source.name, needed),
     }
 
 

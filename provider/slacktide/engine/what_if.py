@@ -116,15 +116,11 @@ def compare(
     for name, record in sorted(world.views.items()):
         if record.paused:
             continue
-        now[name] = _outlook(here, record, _own(record), 1.0, states_lost=False)
+        now[name] = _outlook(here, record, record.policy, 1.0, states_lost=False)
         if name in kept:
-            chosen = policy or _own(record)
+            chosen = policy or record.policy
             then[name] = _outlook(other, record, chosen, pace, states_lost=states_lost)
     return Comparison(pace, now, then)
-
-
-def _own(record: ViewRecord) -> str:
-    return str(record.settings.get("policy", "auto"))
 
 
 def _outlook(

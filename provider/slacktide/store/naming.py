@@ -20,6 +20,18 @@ def segments(chain: Chain) -> Iterator[Segment]:
     yield from chain.segments
 
 
+def told_until(chain: Chain | None, source: str, version: int) -> int:
+    """The newest version that a mirror tells of, up to one; landed files tell of what comes behind it.
+
+    Args:
+        chain: the mirror; None for none.
+        source: its name.
+        version: of the source.
+    """
+    held = () if chain is None or chain.base is None else segments(chain)
+    return max((s.versions[source] for s in held if s.versions[source] <= version), default=0)
+
+
 def with_merged(chain: Chain, first: int, merged: Segment) -> Chain:
     """A chain whose pieces from one on are one piece, which stands where the newest of them stood."""
     pieces = list(segments(chain))

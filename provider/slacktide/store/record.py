@@ -224,6 +224,11 @@ class Period:
     chains: tuple[str, ...] = ()
 
 
+def policy_of(settings: Mapping[str, Json]) -> str:
+    """The policy among the settings of a view."""
+    return str(settings.get("policy", "auto"))
+
+
 @dataclass(frozen=True, slots=True)
 class ViewRecord:
     """A view and how far its answer has come.
@@ -267,6 +272,11 @@ class ViewRecord:
     doubted: str = ""
     remembers: tuple[str, ...] = ()
     period: Period | None = None
+
+    @property
+    def policy(self) -> str:
+        """What is told of how it is to be maintained: `auto`, `incremental` or `full`."""
+        return policy_of(self.settings)
 
     @property
     def kept(self) -> tuple[str, ...]:
