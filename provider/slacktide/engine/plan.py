@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from slacktide.common.digest import digest_of
-from slacktide.errors import NewerFormatError
+from slacktide.errors import InvalidSettingError, NewerFormatError
 from slacktide.optimizer.compaction import Compaction
 from slacktide.optimizer.plan import ViewPlan
 
@@ -43,6 +43,13 @@ class Declared:
 
 
 NOTHING_DECLARED = Declared()
+_TOLD = frozenset({"plan_id", "identity", "content"})
+"""What a stored plan tells besides its content."""
+
+
+def _content(body: Mapping[str, Any]) -> str:
+    """The digest of a content, as hexadecimal text."""
+    return digest_of("plan", json.dumps(body, sort_keys=True)).hex()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,7 @@ class Plan:
         foreign_keys: those that the run checks over what it takes in, by name.
         identity: the id of the plan that this one was made again for, or that was executed
             otherwise than planned; None for a plan of its own.
+        workspace: the identity of the workspace that it was made for; empty for none.
     """
 
     now: str
@@ -76,6 +84,7 @@ class Plan:
     compactions: tuple[Compaction, ...] = ()
     alter: tuple[Alteration, ...] = ()
     foreign_keys: tuple[str, ...] = ()
+    workspace: str = ""
 
     @property
     def plan_id(self) -> str:
@@ -85,7 +94,7 @@ class Plan:
     @property
     def content(self) -> str:
         """The digest of the content, as hexadecimal text."""
-        return digest_of("plan", json.dumps(self._body(), sort_keys=True)).hex()
+        return _content(self._body())
 
     @property
     def is_empty(self) -> bool:
@@ -150,6 +159,7 @@ class Plan:
     def _body(self) -> dict[str, Any]:
         return {
             "format": FORMAT,
+            "workspace": self.workspace,
             "now": self.now,
             "views": [view.to_dict() for view in self.views],
             "mirrors": dict(self.mirrors),
@@ -172,21 +182,31 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
-        return {**self._body(), "plan_id": self.plan_id, "identity": self.identity}
+        body = self._body()
+        told = {"plan_id": self.plan_id, "identity": self.identity, "content": _content(body)}
+        return {**body, **told}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Plan:
         """Read the stored form.
 
         Raises:
-            NewerFormatError: it was written by a newer version.
+            NewerFormatError: it was written by another version.
+            InvalidSettingError: it was edited since.
         """
         if document.get("format") != FORMAT:
             raise NewerFormatError(
                 f"the plan has format {document.get('format')!r}, this version reads {FORMAT}",
                 hint="use the version of Slacktide that wrote it, or plan anew",
             )
+        body = {key: value for key, value in document.items() if key not in _TOLD}
+        if document.get("content") != _content(body):
+            raise InvalidSettingError(
+                f"plan {document.get('plan_id')} is not as it was made",
+                hint="plans are not edited; make another one with: slacktide plan",
+            )
         return cls(
+            workspace=document["workspace"],
             now=document["now"],
             views=tuple(ViewPlan.from_dict(view) for view in document["views"]),
             mirrors=document["mirrors"],

@@ -139,7 +139,7 @@ class Workspace(WorkspaceDefinitions):
         declared = declare(self._catalogue, self._store.world(), declarations or {})
         known = self._store.world()
         self.discover()
-        plan = make_plan(
+        made = make_plan(
             self._store.world(),
             now=isoformat(now or event or self._clock()),
             views=views,
@@ -149,6 +149,7 @@ class Workspace(WorkspaceDefinitions):
             prices=self._prices,
             due=self._store.world().views if due else (),
         )
+        plan = replace(made, workspace=self._store.identity)
         self._store.put_plan(plan.plan_id, plan.to_dict())
         return plan
 
@@ -163,6 +164,9 @@ class Workspace(WorkspaceDefinitions):
 
         A plan that was committed is not executed again; its report is returned. A sink that fails
         is told in the report, as the run is committed then.
+
+        Raises:
+            InvalidSettingError: the plan was made for another workspace.
         """
         return self._sinks.after(
             spark, lambda: self._refresh(spark, self.plan(views) if plan is None else plan)
@@ -170,6 +174,7 @@ class Workspace(WorkspaceDefinitions):
 
     def count(self, plan: Plan) -> Report:
         """Commit a plan that has no work for Spark: it counts refreshes whose answers are due later."""
+        self._check_own(plan)
         return self._run(None, attempt=random_token()).run(plan)
 
     def _refresh(self, spark: SparkSession, plan: Plan | str) -> Report:
@@ -178,8 +183,16 @@ class Workspace(WorkspaceDefinitions):
         if done is not None:
             return done
         chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
+        self._check_own(chosen)
         apply_declared(self._catalogue, self._store, spark, chosen)
         return self._run(spark, attempt=random_token()).run(chosen)
+
+    def _check_own(self, plan: Plan) -> None:
+        if plan.workspace not in {"", self._store.identity}:
+            raise InvalidSettingError(
+                f"plan {plan.plan_id} was made for another workspace than {self.root}",
+                hint="make one here with: slacktide plan",
+            )
 
     def stored_plan(self, plan_id: str) -> Plan:
         """A plan by its id.

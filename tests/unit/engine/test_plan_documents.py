@@ -1,0 +1,51 @@
+"""A plan is executed where it was made, and as it was made."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from slacktide.engine.plan import Plan
+from slacktide.engine.workspace import Workspace
+from slacktide.errors import InvalidSettingError, NewerFormatError
+from slacktide.optimizer.plan import ViewPlan
+
+pytestmark = pytest.mark.unit
+
+MADE = Plan("2026-01-02T00:00:00Z", (), {"s": 1}, (), {"s": 1}, workspace="here")
+
+
+def read_again(plan: Plan, **edited: object) -> Plan:
+    return Plan.from_dict(json.loads(json.dumps({**plan.to_dict(), **edited})))
+
+
+def test_what_is_written_is_read() -> None:
+    assert read_again(MADE) == MADE
+    assert read_again(MADE).plan_id == MADE.plan_id
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [{"now": "2027"}, {"mirrors": {"s": 2}}, {"views": []}, {"workspace": ""}, {"more": 1}],
+)
+def test_an_edited_plan_is_refused(edited: dict[str, object]) -> None:
+    view = ViewPlan("v", "unchanged", (), None, {}, {"s": 1}, 3)
+    plan = Plan(MADE.now, (view,), {"s": 1}, (), {"s": 1}, workspace="here")
+    with pytest.raises(InvalidSettingError, match=f"plan {plan.plan_id} is not as it was made"):
+        read_again(plan, **edited)
+
+
+def test_another_format_is_refused_first() -> None:
+    with pytest.raises(NewerFormatError, match="has format 2"):
+        read_again(MADE, format=2)
+
+
+def test_a_plan_of_another_workspace_is_refused(tmp_path: Path) -> None:
+    here, there = (Workspace.create(str(tmp_path / name)) for name in ("here", "there"))
+    plan = here.plan()
+    assert here.count(plan).run is None
+    with pytest.raises(InvalidSettingError, match="made for another workspace") as refused:
+        there.count(plan)
+    assert "slacktide plan" in str(refused.value)
