@@ -15,6 +15,7 @@ from slacktide.errors import InvalidSettingError
 _NUMBER: Final = r"([0-9]+(?:\.[0-9]+)?)\s*"
 _DURATION: Final = re.compile(_NUMBER + "(ms|s|min|h|d)", re.ASCII)
 _BYTES: Final = re.compile(_NUMBER + "([KMGTP]i?)?B", re.ASCII)
+_LONGEST_DAYS: Final = 36_525
 _MICROSECONDS: Final = {
     "ms": 1_000,
     "s": 1_000_000,
@@ -37,12 +38,12 @@ def parse_duration(text: object, *, setting: str = "the value") -> timedelta:
             f"{setting} is {text!r}, which is not a duration",
             hint="write a number with a unit (ms, s, min, h or d), as in 30s or 10min",
         )
-    try:
-        return timedelta(microseconds=int(Decimal(match[1]) * _MICROSECONDS[match[2]]))
-    except OverflowError as error:
+    microseconds = Decimal(match[1]) * _MICROSECONDS[match[2]]
+    if microseconds > _LONGEST_DAYS * _MICROSECONDS["d"]:
         raise InvalidSettingError(
-            f"{setting} is {text!r}, which is too long", hint="give a shorter duration"
-        ) from error
+            f"{setting} is {text!r}, which is too long", hint="give a duration of at most a century"
+        )
+    return timedelta(microseconds=int(microseconds))
 
 
 def parse_bytes(value: object, *, setting: str = "the value") -> int:

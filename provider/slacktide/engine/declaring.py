@@ -143,7 +143,12 @@ def differs(world: World, name: str, sql: str, settings: Mapping[str, Any]) -> b
 
 
 def apply_declared(catalogue: Catalogue, store: Store, spark: SparkSession, plan: Plan) -> None:
-    """Change what a plan says; where a view changed, the plan is stale, and made again by the run."""
+    """Change what a plan says; where a view changed, the plan is stale, and made again by the run.
+
+    Raises:
+        InvalidSettingError: the plan was made for another workspace.
+    """
+    plan.check_made_for(store.identity, store.root)
     for change in plan.alter:
         source = store.world().sources.get(change.name)
         if source is not None and is_wider(source, change.schema):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from typing import Any
 
 from slacktide.errors import InvalidSettingError
@@ -54,9 +55,15 @@ def check_source_places(name: str, arguments: Mapping[str, Any], root: str, worl
         world: the log as it is.
 
     Raises:
-        InvalidSettingError: it shares files with a sink or a quarantine, or its quarantine with anything.
+        InvalidSettingError: it holds the workspace, shares files with a sink or a quarantine, or its quarantine
+            does with anything.
     """
     what, path = f"source {name}", arguments["path"]
+    if any(_holds(*pair) for pair in product(*map(_spellings, map(parse_address, (path, root))))):
+        raise InvalidSettingError(
+            f"{what} is {path}, which holds the workspace {root}: its log would land in it",
+            hint="give it a directory of its own",
+        )
     _check_meets_none(what, path, written(world))
     quarantine = arguments.get("quarantine")
     if quarantine is not None:
@@ -91,13 +98,20 @@ def _check_meets_none(what: str, path: str, others: Iterable[tuple[str, str]]) -
 
 
 def _meet(one: Address, other: Address) -> bool:
-    pairs = ((one, other), (_real(one), _real(other)))
-    return any(a == b or a.relative(b) is not None or b.relative(a) is not None for a, b in pairs)
+    pairs = product(_spellings(one), _spellings(other))
+    return any(_holds(a, b) or _holds(b, a) for a, b in pairs)
 
 
-def _real(address: Address) -> Address:
-    """The address without links on the way to it; it may be one itself, as sinks are."""
+def _holds(one: Address, other: Address) -> bool:
+    """Whether a directory is another one, or above it."""
+    return one == other or one.relative(other) is not None
+
+
+def _spellings(address: Address) -> list[Address]:
+    """The address as it is, without links on the way to it, and without being one itself, as sinks are."""
     if not address.is_local:
-        return address
+        return [address]
     parent, name = os.path.split(address.path)
-    return Address(address.scheme, "", os.path.join(os.path.realpath(parent), name))  # noqa: PTH118
+    reached = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118
+    real = (reached, os.path.realpath(reached))
+    return [address, *(Address(address.scheme, "", path) for path in real)]

@@ -12,7 +12,7 @@ from slacktide.errors import InvalidSettingError, NewerFormatError
 from slacktide.optimizer.compaction import Compaction
 from slacktide.optimizer.plan import ViewPlan
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +179,22 @@ class Plan:
             **({"alter": [asdict(change) for change in self.alter]} if self.alter else {}),
             **({"foreign_keys": list(self.foreign_keys)} if self.foreign_keys else {}),
         }
+
+    def check_made_for(self, identity: str, root: str) -> None:
+        """Check that it was made for a workspace, or for none.
+
+        Args:
+            identity: of the workspace.
+            root: its address.
+
+        Raises:
+            InvalidSettingError: it was made for another one.
+        """
+        if self.workspace not in {"", identity}:
+            raise InvalidSettingError(
+                f"plan {self.plan_id} was made for another workspace than {root}",
+                hint="make one here with: slacktide plan",
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""

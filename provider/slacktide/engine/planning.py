@@ -29,6 +29,7 @@ from slacktide.store.world import World, reads
 
 def make_plan(
     world: World,
+    workspace: str = "",
     *,
     now: str,
     views: Sequence[str] | None = None,
@@ -40,6 +41,7 @@ def make_plan(
 
     Args:
         world: the log as it is.
+        workspace: its identity; the plan is executed nowhere else.
         now: the instant of the run.
         views: names of the views to refresh; None for all that are not paused.
         declared: views that the run creates, sources to which it gives columns first, and in words what is
@@ -69,6 +71,7 @@ def make_plan(
         mirror_segments=mirror_segments,
         compactions=compactions_due(world, plans, mirror_segments, prices),
         foreign_keys=keys_due(world, plans, _of_answers(plans, upkeep), ends),
+        workspace=workspace,
     )
 
 

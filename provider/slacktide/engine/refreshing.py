@@ -85,8 +85,10 @@ class Refresh:
         Raises:
             CommitConflictError: another refresh changed what this one used.
             SourceError: a pinned file changed or cannot be read.
+            InvalidSettingError: it was made for another workspace.
             SlacktideError: the failure of the only view of the run.
         """
+        plan.check_made_for(self._store.identity, self._store.root)
         started = isoformat(self._clock())
         world = self._store.world()
         done = self._committed(world, plan.plan_id)

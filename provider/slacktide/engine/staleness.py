@@ -89,6 +89,7 @@ def again(world: World, plan: Plan, moved: str, prices: Prices) -> Plan:
     names = [view.view for view in plan.views if view.view in world.views]
     fresh = make_plan(
         world,
+        plan.workspace,
         now=plan.now,
         views=names,
         declared=Declared(register=plan.register),

@@ -132,15 +132,16 @@ class Workspace(WorkspaceDefinitions):
             views: the views to refresh; None for all that are not paused.
             event: the instant of a trigger event, in place of `now`.
             now: the instant that functions of the clock give.
-            declarations: sources, functions and views of the Airflow Variable; what is missing in
-                the workspace is added: sources and functions at once, views by the run.
+            declarations: those of the Airflow Variable; what is missing is added: sources and
+                functions at once, views by the run.
             due: whether all answers are due now, in mid-period too.
         """
         declared = declare(self._catalogue, self._store.world(), declarations or {})
         known = self._store.world()
         self.discover()
-        made = make_plan(
+        plan = make_plan(
             self._store.world(),
+            self._store.identity,
             now=isoformat(now or event or self._clock()),
             views=views,
             declared=replace(
@@ -149,7 +150,6 @@ class Workspace(WorkspaceDefinitions):
             prices=self._prices,
             due=self._store.world().views if due else (),
         )
-        plan = replace(made, workspace=self._store.identity)
         self._store.put_plan(plan.plan_id, plan.to_dict())
         return plan
 
@@ -162,11 +162,7 @@ class Workspace(WorkspaceDefinitions):
     ) -> Report:
         """Execute a plan, or plan and execute; then publish what sinks lack.
 
-        A plan that was committed is not executed again; its report is returned. A sink that fails
-        is told in the report, as the run is committed then.
-
-        Raises:
-            InvalidSettingError: the plan was made for another workspace.
+        Of a plan that was committed the report is returned. A report tells of sinks that failed.
         """
         return self._sinks.after(
             spark, lambda: self._refresh(spark, self.plan(views) if plan is None else plan)
@@ -174,7 +170,6 @@ class Workspace(WorkspaceDefinitions):
 
     def count(self, plan: Plan) -> Report:
         """Commit a plan that has no work for Spark: it counts refreshes whose answers are due later."""
-        self._check_own(plan)
         return self._run(None, attempt=random_token()).run(plan)
 
     def _refresh(self, spark: SparkSession, plan: Plan | str) -> Report:
@@ -183,16 +178,8 @@ class Workspace(WorkspaceDefinitions):
         if done is not None:
             return done
         chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
-        self._check_own(chosen)
         apply_declared(self._catalogue, self._store, spark, chosen)
         return self._run(spark, attempt=random_token()).run(chosen)
-
-    def _check_own(self, plan: Plan) -> None:
-        if plan.workspace not in {"", self._store.identity}:
-            raise InvalidSettingError(
-                f"plan {plan.plan_id} was made for another workspace than {self.root}",
-                hint="make one here with: slacktide plan",
-            )
 
     def stored_plan(self, plan_id: str) -> Plan:
         """A plan by its id.

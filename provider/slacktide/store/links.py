@@ -31,5 +31,8 @@ def circle_below(folder: Path) -> Path | None:
 
 
 def _leads_up(link: Path) -> bool:
-    target = os.path.realpath(link)
+    try:
+        target = os.path.realpath(link)
+    except OSError:
+        return False  # nobody may read where it leads
     return os.path.commonpath([target, os.path.realpath(link.parent)]) == target

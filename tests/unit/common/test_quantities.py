@@ -57,3 +57,10 @@ def test_what_is_no_number_of_bytes(value):
     with pytest.raises(InvalidSettingError, match="state_budget is ") as caught:
         parse_bytes(value, setting="state_budget")
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("value", ["99999999d", "36526d", "1e9d", "9" * 40 + "ms"])
+def test_a_duration_is_a_century_at_most(value):
+    with pytest.raises(InvalidSettingError, match="settle is "):
+        parse_duration(value, setting="settle")
+    assert parse_duration("36525d", setting="settle").days == 36_525

@@ -65,6 +65,21 @@ def test_a_link_on_the_way_hides_nothing(tmp_path: Path) -> None:
         check_apart("the sink of view x", f"{tmp_path}/alias/out", f"{tmp_path}/ws", s.World())
 
 
+def test_a_source_that_is_a_link_is_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "land").symlink_to(tmp_path / "real")
+    linked = s.World(sources={"s": Source("s", "files", {"path": str(tmp_path / "land")}, ())})
+    with pytest.raises(InvalidSettingError, match="shares files with source s"):
+        check_apart("the sink of view x", str(tmp_path / "real" / "out"), ROOT, linked)
+
+
+@pytest.mark.parametrize("path", ["/lake/ws", "/lake", "/"])
+def test_a_source_holds_no_workspace(path: str) -> None:
+    with pytest.raises(InvalidSettingError, match="which holds the workspace /lake/ws"):
+        check_source_places("new", {"path": path}, ROOT, s.World())
+    check_source_places("new", {"path": "/lake/other"}, ROOT, s.World())
+
+
 @pytest.mark.parametrize(
     ("path", "other"),
     [

@@ -37,9 +37,10 @@ def test_an_edited_plan_is_refused(edited: dict[str, object]) -> None:
         read_again(plan, **edited)
 
 
-def test_another_format_is_refused_first() -> None:
-    with pytest.raises(NewerFormatError, match="has format 2"):
-        read_again(MADE, format=2)
+@pytest.mark.parametrize("other", [1, 3, None])
+def test_another_format_is_refused_first(other: object) -> None:
+    with pytest.raises(NewerFormatError, match=f"has format {other}"):
+        read_again(MADE, format=other)
 
 
 def test_a_plan_of_another_workspace_is_refused(tmp_path: Path) -> None:

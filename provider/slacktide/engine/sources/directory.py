@@ -182,8 +182,12 @@ class RangedFile(io.RawIOBase):
 
 
 def is_data(key: str) -> bool:
-    """Tell whether a file holds data: neither it nor a folder of it is hidden."""
-    return not any(part.startswith(("_", ".")) for part in key.split("/"))
+    """Tell whether a file holds data: neither it nor a folder of it is hidden, or on its way (`hdfs put`).
+
+    Spark passes over all of these, named as they may be.
+    """
+    parts = key.split("/")
+    return not any(part.startswith(("_", ".")) or part.endswith("._COPYING_") for part in parts)
 
 
 def open_directory(path: str, storage_options: Mapping[str, Any] | None) -> Directory:

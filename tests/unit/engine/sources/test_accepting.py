@@ -38,6 +38,12 @@ def test_every_file_is_an_arrival(landing, orders):
     assert arrivals_of(orders, [], now=NOW) == []
 
 
+def test_a_file_on_its_way_is_no_arrival(landing, orders):
+    """Hadoop's clients write under this name, which Spark never reads."""
+    write(landing / "0.parquet._COPYING_")
+    assert peek(orders, now=NOW) == []
+
+
 def test_a_file_that_went_away_before_acceptance_never_came(landing, orders):
     write(landing / "0.parquet")
     gone = write(landing / "1.parquet")
