@@ -25,6 +25,11 @@ def null_sql(data_type: DataType) -> str:
     return "NULL" if data_type == "VOID" else f"CAST(NULL AS {data_type})"
 
 
+def zero_sql(data_type: DataType) -> str:
+    """Spell zero of a type of numbers; without the type it is a whole number, and takes scale from decimals."""
+    return f"CAST(0 AS {data_type})"
+
+
 def text_sql(text: str) -> str:
     """Spell a string, with escapes for quotes, backslashes, control characters and variables."""
     pieces = []

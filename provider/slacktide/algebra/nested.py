@@ -97,7 +97,7 @@ def is_storable(data_type: DataType) -> bool:
     """
     if is_nested(data_type):
         parts = part_types(data_type)
-        has_odd_keys = data_type.startswith("MAP<") and is_collated(parts[0])
+        has_odd_keys = is_map(data_type) and is_collated(parts[0])
         return bool(parts) and not has_odd_keys and all(map(is_storable, parts))
     return data_type != "INTERVAL"
 

@@ -86,7 +86,7 @@ class Alike:
         for place, row in enumerate(group):
             number = len(self._numbers)
             for other in reversed(group[:place]):
-                if not _is_near_number(_first_double(other), _first_double(row), 0.0):
+                if not math.isclose(_first_double(other), _first_double(row), rel_tol=TOLERANCE):
                     break
                 if _is_close(other, row, [True] * len(row), [0.0] * len(row)):
                     number = self.of(other)

@@ -1,8 +1,8 @@
 """Which pinned files a run reads, so that they are checked before anything is written.
 
-Programs, mirrors and the checks of foreign keys read landed files. A snapshot of
-a change feed is read from its mirror on, so that what is looked at follows what has come since, and not what
-there is; one of a source of files is read from all of these, and each is looked at.
+Programs, mirrors and the checks of foreign keys read landed files. A snapshot of a change feed is read from its
+mirror on, so that what is looked at follows what has come since, and not what there is; one of a source of files
+is read from all of these, and each is looked at.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def check_source_places(name: str, arguments: Mapping[str, Any], root: str, worl
             does with anything.
     """
     what, path = f"source {name}", arguments["path"]
-    if any(_holds(*pair) for pair in product(*map(_spellings, map(parse_address, (path, root))))):
+    if _holds(parse_address(path), parse_address(root)):
         raise InvalidSettingError(
             f"{what} is {path}, which holds the workspace {root}: its log would land in it",
             hint="give it a directory of its own",
@@ -98,13 +98,13 @@ def _check_meets_none(what: str, path: str, others: Iterable[tuple[str, str]]) -
 
 
 def _meet(one: Address, other: Address) -> bool:
-    pairs = product(_spellings(one), _spellings(other))
-    return any(_holds(a, b) or _holds(b, a) for a, b in pairs)
+    return _holds(one, other) or _holds(other, one)
 
 
 def _holds(one: Address, other: Address) -> bool:
-    """Whether a directory is another one, or above it."""
-    return one == other or one.relative(other) is not None
+    """Whether a directory is another one, or above it, wherever links lead."""
+    pairs = product(_spellings(one), _spellings(other))
+    return any(a == b or a.relative(b) is not None for a, b in pairs)
 
 
 def _spellings(address: Address) -> list[Address]:

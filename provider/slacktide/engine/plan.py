@@ -89,7 +89,7 @@ class Plan:
     @property
     def plan_id(self) -> str:
         """The id under which the plan is stored, and committed once."""
-        return self.content if self.identity is None else self.identity
+        return self.identity or self.content
 
     @property
     def content(self) -> str:
@@ -199,7 +199,8 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
         body = self._body()
-        told = {"plan_id": self.plan_id, "identity": self.identity, "content": _content(body)}
+        content = _content(body)
+        told = {"plan_id": self.identity or content, "identity": self.identity, "content": content}
         return {**body, **told}
 
     @classmethod

@@ -98,6 +98,4 @@ def again(world: World, plan: Plan, moved: str, prices: Prices) -> Plan:
     )
     reason = Reason("STALE_PLAN", moved)
     views = tuple(replace(view, reasons=(*view.reasons, reason)) for view in fresh.views)
-    return replace(
-        fresh, views=views, notices=plan.notices, identity=plan.plan_id, workspace=plan.workspace
-    )
+    return replace(fresh, views=views, notices=plan.notices, identity=plan.plan_id)

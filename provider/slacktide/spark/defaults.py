@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from slacktide.algebra.literals import zero_sql
 from slacktide.algebra.types import DataType
 
 _ZERO = re.compile(r"(TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|DECIMAL\(.*\))")
@@ -20,7 +21,7 @@ def never_null_sql(column: str, data_type: DataType) -> str:
 
 def _constant(data_type: DataType) -> str | None:
     if _ZERO.fullmatch(data_type):
-        return f"CAST(0 AS {data_type})"
+        return zero_sql(data_type)
     match data_type:
         case "STRING":
             return "''"

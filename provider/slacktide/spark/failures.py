@@ -152,7 +152,7 @@ def _outside(
 
 def _own(what: str, text: str) -> SlacktideError | None:
     """What an error that our programs raise says; None for one that the author's text raises."""
-    mark, _, rest = text[text.find(marks.MARK) :].partition(" ")
+    mark, _, rest = (marks.MARK + text.partition(marks.MARK)[2]).partition(" ")
     fact = rest.split(" SQLSTATE")[0].split("\n")[0].strip()
     match mark:
         case marks.CHANGE_TYPE:

@@ -6,6 +6,7 @@ scale 10 times a BIGINT has scale 6.
 
 from __future__ import annotations
 
+from slacktide.algebra.literals import zero_sql
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.sql import column_name, scalar_sql
 from slacktide.algebra.types import DataType, decimal_of
@@ -56,8 +57,7 @@ def total_sql(value: str, condition: str, data_type: DataType, counted: str = ""
     error = f"raise_error('{OVERFLOW} a sum does not fit its type')"
     total, count = f"SUM({value}){condition}", f"COUNT({counted or value}){condition}"
     checked = f"CASE WHEN {total} IS NULL AND {count} > 0 THEN {error} ELSE {total} END"
-    # A zero without the type would be a whole number of ten digits, and take scale from a decimal.
-    return f"COALESCE(CAST({checked} AS {data_type}), CAST(0 AS {data_type}))"
+    return f"COALESCE(CAST({checked} AS {data_type}), {zero_sql(data_type)})"
 
 
 def _negative(value: str, data_type: DataType) -> str:

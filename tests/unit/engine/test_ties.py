@@ -45,6 +45,8 @@ def test_doubles_on_both_sides_of_a_rounded_digit_agree() -> None:
     assert is_legal_cut([(below,)], [(above, 1), (7.0, 1)], {1: 2}, 1, 1)
     assert is_legal_cut([(below, 7.0)], [(above, 7.0, 1), (1.0, 7.0, 1)], {1: 2}, 1, 1)
     assert not is_legal_cut([(below, 7.0)], [(above, 7.1, 1), (1.1, 7.0, 1)], {1: 2}, 1, 1)
+    zeros = [(0.0, 7.0, 1), (-0.0, below, 1), (-0.0, 7.0, 1)]
+    assert is_legal_cut([(-0.0, above)], zeros, {1: 3}, 1, 1)
     assert is_legal_cut([(math.nan, 1.0)], [(math.nan, 1.0, 1)], {1: 1}, 1, 1)
     assert not is_legal_cut([(math.inf,)], [(math.nan, 1)], {1: 1}, 1, 1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from slacktide.algebra.literals import zero_sql
 from slacktide.algebra.sql import scalar_sql
 from slacktide.program import operator as o
 from slacktide.program.balance import BALANCES
@@ -60,9 +61,7 @@ def combine(compiler: Compiler, operator: o.Combine) -> str:
 
 def nonzero(compiler: Compiler, operator: o.Nonzero) -> str:
     """Partial aggregates of which one is not zero."""
-    some = " OR ".join(
-        f"{name(column)} <> CAST(0 AS {column.type})" for column in operator.partials
-    )
+    some = " OR ".join(f"{name(column)} <> {zero_sql(column.type)}" for column in operator.partials)
     outputs = names(operator.columns)
     where = f" WHERE {some or 'false'}"
     return select_sql(outputs, compiler.names[operator.child], is_state=True, rest=where)
