@@ -121,8 +121,11 @@ def spark(
         "spark.ui.showConsoleProgress": "false",
         **FRUGAL,
         **connector(request),
-        # Most code of a test runs a few times only, and is not worth the second compiler's time.
-        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dderby.system.home={place}",
+        # Most code of a test runs a few times only, and is not worth the second compiler's time. Without it Java
+        # reserves a fifth of the room for compiled code; when that is full, the rest of the run is interpreted.
+        "spark.driver.extraJavaOptions": (
+            f"-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -Dderby.system.home={place}"
+        ),
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", java_home)

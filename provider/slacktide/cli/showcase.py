@@ -128,6 +128,8 @@ class Showcase:
 
     def spark_conf(self) -> dict[str, str]:
         """Keep what Spark writes for itself inside the folder of the demo, and suit a short life."""
-        # Java that lives for a minute loses more by compiling well than it gains.
-        brief = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+        # Java that lives for a minute loses more by compiling well than it gains; where it does not, it would
+        # reserve too little room for compiled code.
+        frugal = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+        brief = {"spark.driver.extraJavaOptions": frugal}
         return {**(brief if self.scale <= _SMALL else {}), **spark_inside(self.root)}
