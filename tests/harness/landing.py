@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,11 @@ def source(
 def arrivals_of(source: Source, files: Sequence[PinnedFile], *, now: datetime) -> Sequence[Arrival]:
     """What is accepted of files."""
     return accept(source, files, now=now).arrivals
+
+
+def accepted(source: Source, arrivals: Sequence[Arrival]) -> Source:
+    """A source that has got these arrivals, too."""
+    return replace(source, arrivals=source.arrivals.appended(arrivals))
 
 
 def table(rows: int = 3, **more: Any) -> pa.Table:

@@ -89,7 +89,16 @@ def spark_session(app: str, *, conf: Mapping[str, str] | None = None) -> Iterato
 
 
 def names(given: list[str] | None) -> list[str] | None:
-    """Split names that were given with commas, or one by one; None where none were."""
+    """Split names that were given with commas, or one by one; None where none were.
+
+    Raises:
+        InvalidSettingError: a text was given that names nothing.
+    """
+    for text in given or ():
+        if not text.strip(" ,"):
+            raise InvalidSettingError(
+                f"{text!r} names nothing", hint="give names with commas between them"
+            )
     split = [name.strip() for text in given or () for name in text.split(",")]
     return [name for name in split if name] or None
 
@@ -98,14 +107,17 @@ def pairs(given: list[str] | None, option: str) -> dict[str, str]:
     """Read options of the form NAME=VALUE.
 
     Raises:
-        InvalidSettingError: there is no equals sign.
+        InvalidSettingError: there is no equals sign, or one name has two values.
     """
-    found = {}
+    found: dict[str, str] = {}
     for text in given or ():
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
             raise InvalidSettingError(
                 f"{option} {text!r} is not of the form NAME=VALUE", hint=f"such as {option} a=b"
             )
-        found[name.strip()] = value
+        if found.setdefault(name.strip(), value) != value:
+            raise InvalidSettingError(
+                f"{option} gives {name.strip()} two values", hint="give each name once"
+            )
     return found

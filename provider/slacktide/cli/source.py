@@ -69,7 +69,7 @@ def add(
         "max_backlog": _number_or_text(max_backlog),
         "quarantine": quarantine,
     }
-    given = {argument: value for argument, value in arguments.items() if value}
+    given = {name: value for name, value in arguments.items() if not _is_unsaid(value)}
     source = opened(context).add_source(name, kind=kind, **given)
     columns = [dict(column) for column in source.schema]
     if as_json:
@@ -80,6 +80,11 @@ def add(
         ("column", "type", "nullable"),
         [(column["name"], column["type"], column.get("nullable", True)) for column in columns],
     )
+
+
+def _is_unsaid(value: Any) -> bool:
+    """Whether an option was not given; 0 and an empty text were, and are refused where they are wrong."""
+    return value is None or value is False or value == {}
 
 
 def _number_or_text(text: str | None) -> int | str | None:
@@ -112,6 +117,9 @@ def show_sources(found: dict[str, dict[str, Any]]) -> None:
         for name, entry in sorted(found.items())
     ]
     show_table(("source", "kind", "version", "landed", "rows", "marks"), rows)
+    for name, entry in sorted(found.items()):
+        if entry["problem"]:
+            say(f"source {name} takes nothing in: {entry['problem']}")
 
 
 def _marks(entry: dict[str, Any]) -> str:

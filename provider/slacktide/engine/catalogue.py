@@ -61,13 +61,18 @@ class Catalogue:
 
     def add_source(self, name: str, kind: str, arguments: Mapping[str, Any]) -> Source:
         """Add a source."""
-        world = self._store.world()
         check_name("source", name)
-        _free(world, name)
-        check_source_places(name, check_arguments(kind, arguments), self._store.root, world)
-        found = check_source(name, kind, arguments, storage_options=self._store.options)
-        update = u.AddSource(name, kind, found.arguments, found.schema)
-        self._store.commit([update], [q.NameFree("source", name)])
+
+        def define(world: World) -> Redefinition:
+            _free(world, name)
+            check_source_places(name, check_arguments(kind, arguments), self._store.root, world)
+            found = check_source(name, kind, arguments, storage_options=self._store.options)
+            update = u.AddSource(name, kind, found.arguments, found.schema)
+            return Redefinition(
+                [update], [q.NameFree("source", name), q.NonePlaced(world.number)], ()
+            )
+
+        self._redefine(define)
         return self._store.world().sources[name]
 
     def draft_view(
@@ -77,7 +82,7 @@ class Catalogue:
         world = self._store.world()
         draft = draft_view(spark, world, name, sql, settings)
         check_sink_of(name, draft.settings, draft.view.outputs, self._store, world)
-        return draft
+        return replace(draft, ground=(*draft.ground, *_apart([draft.update()], world)))
 
     def add_view(self, draft: ViewDraft) -> ViewRecord:
         """Add a view that was read."""
@@ -95,7 +100,8 @@ class Catalogue:
             known("view", name, world.views)
             found = replaced_view(spark, world, name, sql, settings)
             self._check_sinks(found.updates, world)
-            return found
+            apart = _apart(found.updates, world)
+            return replace(found, requirements=[*found.requirements, *apart])
 
         self._redefine(redefine)
         return self._store.world().views[name]
@@ -237,6 +243,13 @@ class Catalogue:
         refuse_if_called(world, name)
         unused: list[q.Requirement] = [q.FunctionIs(world.functions[name]), q.Uncalled(name)]
         self._store.commit([u.DropFunction(name)], unused)
+
+
+def _apart(updates: Iterable[u.Update], world: World) -> list[q.Requirement]:
+    """What keeps sinks apart from what another writer places meanwhile."""
+    views = (one for one in updates if isinstance(one, u.AddView | u.ReplaceView | u.RestateView))
+    has_sink = any(view.settings.get("sink") is not None for view in views)
+    return [q.NonePlaced(world.number)] if has_sink else []
 
 
 def _forget_changes(world: World, name: str) -> list[u.Update]:

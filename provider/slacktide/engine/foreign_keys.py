@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.engine.foreign_key_check import Check
-from slacktide.engine.pinning import Window, pinned_files, snapshot_windows
+from slacktide.engine.pinning import Window, check_windows, snapshot_windows
 from slacktide.engine.plan import Plan
-from slacktide.engine.sources.pins import check_pins
 from slacktide.errors import DataError, SourceError
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
@@ -247,8 +246,7 @@ def _check_files(
     store: Store, world: World, record: ForeignKeyRecord, end: Mapping[str, int]
 ) -> None:
     """Check that what the check of a foreign key reads is as it was accepted."""
-    for name, files in pinned_files(world, _windows(world, record, end)).items():
-        check_pins(files, source=name, storage_options=store.options)
+    check_windows(store, world, _windows(world, record, end))
 
 
 def _broken(

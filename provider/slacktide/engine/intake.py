@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
-from slacktide.engine.sources import accept, peek, resolve_file, wide_ddl
+from slacktide.engine.sources import Landing, accept, check_pins, peek, resolve_file, wide_ddl
 from slacktide.errors import (
     CommitConflictError,
     InvalidSettingError,
@@ -17,12 +18,26 @@ from slacktide.errors import (
 )
 from slacktide.store import requirement as q
 from slacktide.store import update as u
-from slacktide.store.arrivals import Arrival, PinnedFile
+from slacktide.store.arrivals import Arrival
 from slacktide.store.record import Source
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
     from slacktide.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """What a discovery would find at a source.
+
+    Attributes:
+        files: that came and are not accepted; 0 where nobody could look.
+        problem: why a discovery would fail, in words; empty where it would not for all that is known
+            without opening new files.
+    """
+
+    files: int = 0
+    problem: str = ""
 
 
 class Intake:
@@ -50,11 +65,12 @@ class Intake:
             source = self._store.world().sources.get(name)
             if source is None:
                 return
-            files = self._peek(source)
-            if not files:
+            landing = self._peek(source)
+            check_pins(landing.rewritten, storage_options=self._store.options, source=name)
+            if not landing.fresh:
                 return
             now = self._clock()
-            accepted = accept(source, files, storage_options=self._store.options, now=now)
+            accepted = accept(source, landing.fresh, storage_options=self._store.options, now=now)
             if not accepted.arrivals:
                 return
             requirements: list[q.Requirement] = [
@@ -90,19 +106,33 @@ class Intake:
                 )
         return notices
 
-    def landed(self) -> dict[str, int]:
-        """Files per source that have landed and are not accepted."""
+    def landed(self) -> dict[str, Landed]:
+        """Per source, what a discovery would find; of one that is held, nothing."""
         sources = self._store.world().sources.values()
-        return {source.name: 0 if source.held else len(self._peek(source)) for source in sources}
+        return {s.name: Landed() if s.held else self._landed(s) for s in sources}
+
+    def _landed(self, source: Source) -> Landed:
+        try:
+            landing = self._peek(source)
+        except SourceError as failure:
+            return Landed(problem=failure.message)
+        try:
+            check_pins(landing.rewritten, storage_options=self._store.options)
+        except SourceError as failure:
+            return Landed(len(landing.fresh), failure.message)
+        return Landed(len(landing.fresh))
 
     def pending(self) -> dict[str, int]:
-        """Arrivals per source that some view lacks, landed files included."""
+        """Arrivals per source that some view lacks, landed files included.
+
+        Raises:
+            SourceError: a directory cannot be read.
+        """
         world = self._store.world()
-        landed = self.landed()
         return {
             name: 0
             if source.held
-            else landed[name] + source.version - _taken_in_by_all(world, source)
+            else len(self._peek(source).fresh) + source.version - _taken_in_by_all(world, source)
             for name, source in world.sources.items()
         }
 
@@ -128,7 +158,7 @@ class Intake:
             return
         accepted = {file.path: version for version, file in source.arrivals.pins()}
         path = resolve_file(source, arrival)
-        landed = {} if path in accepted else {file.path: file for file in self._peek(source)}
+        landed = {} if path in accepted else {file.path: file for file in self._peek(source).fresh}
         path = _called(source, [*accepted, *landed], arrival, landed)
         if path in accepted:
             self.skip(name, accepted[path])
@@ -141,8 +171,8 @@ class Intake:
             [q.SourceIs(name, source.epoch), q.SourceArrivals(name, source.version)],
         )
 
-    def _peek(self, source: Source) -> list[PinnedFile]:
-        return list(peek(source, storage_options=self._store.options, now=self._clock()))
+    def _peek(self, source: Source) -> Landing:
+        return peek(source, storage_options=self._store.options, now=self._clock())
 
 
 def _called(source: Source, paths: Sequence[str], name: str, landed: Collection[str]) -> str:

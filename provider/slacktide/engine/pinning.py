@@ -41,11 +41,16 @@ def check_pinned(
         SourceError: one is not.
         StorageError: it could not be looked at.
     """
-    for name, files in pinned_files(world, (*_opened(world, works), *others)).items():
+    check_windows(store, world, (*_opened(world, works), *others))
+
+
+def check_windows(store: Store, world: World, windows: Iterable[Window]) -> None:
+    """Check that the files of some windows are as they were accepted; see `check_pinned`."""
+    for name, files in files_of(world, windows).items():
         check_pins(files, source=name, storage_options=store.options)
 
 
-def pinned_files(world: World, windows: Iterable[Window]) -> Mapping[str, list[PinnedFile]]:
+def files_of(world: World, windows: Iterable[Window]) -> Mapping[str, list[PinnedFile]]:
     """The files of each source from the oldest to the newest version of some windows."""
     whole: dict[str, Window] = {}
     for one in windows:

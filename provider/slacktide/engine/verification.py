@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from slacktide.common.clock import parse_instant
 from slacktide.common.tree import of_type
 from slacktide.engine.expansion import query_of, views_below
 from slacktide.engine.matching import Magnitudes, unmatched
+from slacktide.engine.pinning import check_windows, snapshot_windows
 from slacktide.engine.reading import stored_columns
 from slacktide.engine.ties import is_legal_cut
 from slacktide.store.record import ViewRecord
@@ -97,12 +98,25 @@ class Verifier:
         self._plain = plain
 
     def verify(self, names: Sequence[str]) -> Verification:
-        """Compare the answers of some views; those without an answer are left out."""
+        """Compare the answers of some views; those without an answer are left out.
+
+        Raises:
+            SourceError: a file that batch would read is not as it was accepted.
+        """
         from slacktide.spark.shelf import Shelves
 
         shelves = Shelves(self._spark, self._store.spark_settings)
         records = [self._world.views[name] for name in names]
-        return Verification({r.name: self._one(r, shelves) for r in records if r.versions})
+        answered = [record for record in records if record.versions]
+        self._check_pinned(answered)
+        return Verification({record.name: self._one(record, shelves) for record in answered})
+
+    def _check_pinned(self, records: Iterable[ViewRecord]) -> None:
+        """Check that what is compared with is what was accepted."""
+        for record in records:
+            versions = dict(record.versions or {})
+            own = {name: at for name, at in versions.items() if name not in self._plain.sources}
+            check_windows(self._store, self._world, snapshot_windows(self._world, own))
 
     def _one(self, record: ViewRecord, shelves: Shelves) -> ViewVerification:
         from slacktide.spark.comparison import Comparison

@@ -279,12 +279,12 @@ class Workspace(WorkspaceDefinitions):
         Args:
             spark: the session.
             views: which; None for all.
-            sources: directories of Parquet with the rows of sources at these versions, to be read in
-                place of the workspace's copies.
+            sources: directories of Parquet with rows of sources at these versions, in place of our own.
             answers: directories of Parquet with what a batch run gave, by view, in place of running it.
 
         Raises:
             UnknownObjectError: there is no such view or source.
+            SourceError: a file that batch would read is not as it was accepted.
         """
         from slacktide.spark.comparison import Plain
 

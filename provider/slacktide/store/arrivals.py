@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import eq
@@ -77,7 +77,7 @@ class Totals(NamedTuple):
 class Chunk:
     """Some consecutive arrivals as columns; the columns may still be text, or not read yet."""
 
-    __slots__ = ("_columns", "_ends", "_paths", "_text", "_totals", "arrivals", "files", "kept")
+    __slots__ = ("_columns", "_ends", "_places", "_text", "_totals", "arrivals", "files", "kept")
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Chunk:
         self._text: bytes | Callable[[], bytes] | None = text
         self._columns: dict[str, list[Any]] | str = where
         self._ends: list[int] = []
-        self._paths: frozenset[str] | None = None
+        self._places: Mapping[str, int] | None = None
 
     @classmethod
     def of(cls, columns: dict[str, list[Any]], where: str) -> Chunk:
@@ -155,11 +155,17 @@ class Chunk:
         )
 
     @property
-    def paths(self) -> frozenset[str]:
-        """The paths of all files."""
-        if self._paths is None:
-            self._paths = frozenset(self.columns["path"])
-        return self._paths
+    def places(self) -> Mapping[str, int]:
+        """By path of a file, where it stands in the columns of files."""
+        if self._places is None:
+            self._places = {path: place for place, path in enumerate(self.columns["path"])}
+        return self._places
+
+    def pin(self, place: int) -> tuple[int, PinnedFile]:
+        """Give the index of the arrival that brought a file, and the file."""
+        columns = self.columns
+        file = PinnedFile(*(columns[name][place] for name in _PER_FILE))
+        return bisect_right(self._ends, place) - 1, file
 
     def build(self, index: int) -> Arrival:
         """Build one arrival."""
@@ -258,9 +264,14 @@ class Arrivals(Sequence[Arrival]):
                 found = found.plus(chunk.totals if is_whole else chunk.sums(low, high))
         return found
 
-    def has_path(self, path: str) -> bool:
-        """Tell whether a file came with one of the arrivals."""
-        return any(path in chunk.paths for chunk in self.chunks)
+    def pin(self, path: str) -> tuple[int, PinnedFile] | None:
+        """Give the version that brought a file, and the file as it was; None where none did."""
+        for chunk, first in zip(self.chunks, self._starts, strict=False):
+            place = chunk.places.get(path)
+            if place is not None:
+                index, file = chunk.pin(place)
+                return first + index + 1, file
+        return None
 
     def pins(self) -> Iterator[tuple[int, PinnedFile]]:
         """Give every file with the version that brought it, oldest first."""

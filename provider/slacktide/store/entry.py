@@ -1,7 +1,12 @@
-"""Entries of the log: their names and their form."""
+"""Entries of the log: their names and their form.
+
+An entry is one JSON document; its last field is a digest of all before, so that what was edited by hand or
+torn is never folded.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +18,9 @@ from slacktide.store.serde import FORMAT, REQUIREMENTS, UPDATES, encode, newer
 from slacktide.store.update import Update
 
 _CORRUPT: Final = "restore the object from a backup; Slacktide never rewrites it"
-_FIELDS: Final = frozenset({"format", "writer", "at", "updates", "requirements"})
+_FIELDS: Final = frozenset({"format", "writer", "at", "updates", "requirements", "digest"})
+_DIGEST: Final = b',"digest":"%s"}'
+_TAIL: Final = len(_DIGEST % bytes(32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +49,23 @@ def encode_entry(entry: Entry) -> bytes:
     Raises:
         InvariantError: it holds what JSON cannot.
     """
-    return dump_json(
-        {
-            "format": FORMAT,
-            "writer": entry.writer,
-            "at": entry.at,
-            "updates": [UPDATES.encode(update) for update in entry.updates],
-            "requirements": [REQUIREMENTS.encode(item) for item in entry.requirements],
-        }
+    return signed(
+        dump_json(
+            {
+                "format": FORMAT,
+                "writer": entry.writer,
+                "at": entry.at,
+                "updates": [UPDATES.encode(update) for update in entry.updates],
+                "requirements": [REQUIREMENTS.encode(item) for item in entry.requirements],
+            }
+        )
     )
+
+
+def signed(document: bytes) -> bytes:
+    """Give a JSON object with the digest of its text as its last field."""
+    digest = hashlib.blake2b(document, digest_size=16).hexdigest()
+    return document[:-1] + _DIGEST % digest.encode()
 
 
 def decode_entry(data: bytes, where: str) -> Entry:
@@ -64,6 +79,10 @@ def decode_entry(data: bytes, where: str) -> Entry:
     unknown = document.keys() - _FIELDS
     if unknown:
         raise newer(where, f"the field {min(unknown)!r}")
+    if signed(data[:-_TAIL] + b"}") != data:
+        raise WorkspaceError(
+            f"{where} is corrupt: its digest is that of another text", hint=_CORRUPT
+        )
     writer, at = document.get("writer"), document.get("at")
     updates, requirements = document.get("updates"), document.get("requirements")
     if not (isinstance(writer, str) and isinstance(at, str)):

@@ -84,6 +84,20 @@ class Log:
             low, high = (middle, high) if self.exists(middle) else (low, middle)
         return low
 
+    def check_start(self) -> None:
+        """Check that nothing lies where the log would be, unless its first entry does, too.
+
+        Raises:
+            WorkspaceError: the first entry was lost, or a writer outlived the workspace; a new log would
+                go on with what is there.
+        """
+        found = next(self._objects.list("log"), None)
+        if found is not None and not self.exists(0):
+            raise WorkspaceError(
+                f"{self._where(0)}, the first entry of the log, is missing, and {found.path} is there",
+                hint="restore it from a copy, or remove all of that directory to begin anew",
+            )
+
     def check_end(self, number: int) -> None:
         """Check that no single entry is lost behind a last number: what is written next would be read with later ones.
 

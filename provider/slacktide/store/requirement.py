@@ -7,6 +7,7 @@ arrival could break for a refresh: arrivals only append.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal, assert_never
 
 from slacktide.store.record import FunctionRecord, Source
@@ -52,6 +53,16 @@ class DefinedBy:
     kind: Literal["source", "view"]
     name: str
     entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class NonePlaced:
+    """No source and no view with a sink was defined after an entry.
+
+    What of the file system is whose was checked by the world of that entry; links cannot be folded.
+    """
+
+    since: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +142,7 @@ Requirement = (
     | SkippedAre
     | ViewIs
     | DefinedBy
+    | NonePlaced
     | ReadersAre
     | ChainIs
     | ForeignKeyIs
@@ -165,17 +177,31 @@ def obstacle(world: World, requirement: Requirement) -> str | None:
             reason = None if by is None else f"plan {plan_id} was committed as run {by}"
         case RunFree(run):
             reason = f"run {run} was committed by another writer" if run in world.runs else None
-        case NotCollected(since):
-            reason = _collected(world, since)
+        case NotCollected(since) | NonePlaced(since):
+            reason = _since(world, requirement, since)
         case _:
             assert_never(requirement)
     return reason
 
 
-def _collected(world: World, since: int) -> str | None:
+def _since(world: World, requirement: NotCollected | NonePlaced, since: int) -> str | None:
+    if isinstance(requirement, NonePlaced):
+        late = _placed(world, since)
+        return late and f"{late} was given its place"
     if world.collected <= since:
         return None
     return f"the run began at entry {since}, and a collection has passed that"
+
+
+def _placed(world: World, since: int) -> str | None:
+    """A source or a sink that was defined after an entry."""
+    sources = (f"source {one.name}" for one in world.sources.values() if one.defined > since)
+    sinks = (
+        f"the sink of view {view.name}"
+        for view in world.views.values()
+        if view.settings.get("sink") is not None and view.defined > since
+    )
+    return next(chain(sources, sinks), None)
 
 
 def _changed(kind: str, name: str, now: int | None, then: int | None) -> str | None:

@@ -218,6 +218,7 @@ REQUIREMENTS: Final = TaggedUnion(
         "skipped-are": r.SkippedAre,
         "view-is": r.ViewIs,
         "defined-by": r.DefinedBy,
+        "none-placed": r.NonePlaced,
         "readers-are": r.ReadersAre,
         "chain-is": r.ChainIs,
         "foreign-key-is": r.ForeignKeyIs,

@@ -96,6 +96,7 @@ class Store:
         token = random_token()
         entry = Entry(token, isoformat(clock()), (CreateWorkspace(settings),))
         data = encode_entry(entry)
+        store._log.check_start()
         if not store._log.append(0, data, token):
             raise WorkspaceExistsError(
                 f"there is a workspace at {store.root}",
@@ -249,6 +250,7 @@ class Store:
             # Checkpoints that others failed to write are due at our next commit.
             self._covered = covered
             if self._world.number < 0:
+                self._log.check_start()
                 raise WorkspaceMissingError(
                     f"there is no workspace at {self.root}", hint="make one with: slacktide init"
                 )

@@ -106,6 +106,12 @@ BROKEN: list[tuple[s.Requirement, s.Update, str]] = [
         s.ReplaceView("q1", "", {}, {}, {}),
         "view q1 was changed by entry 2",
     ),
+    (s.NonePlaced(1), s.AddSource("other", "files", {}, ()), "source other was given its place"),
+    (
+        s.NonePlaced(1),
+        s.AddView("q2", "", {"sink": {"parquet": "/x"}}, {}, {}),
+        "the sink of view q2 was given its place",
+    ),
     (
         s.ReadersAre("orders", ()),
         s.AddView("q2", "", {}, {}, {"sources": ["orders"]}),

@@ -92,6 +92,7 @@ SAMPLES: list[Any] = [
     s.SkippedAre("orders", (1, 3)),
     s.ViewIs("q1", None),
     s.DefinedBy("source", "orders", 4),
+    s.NonePlaced(7),
     s.ReadersAre("orders", ("q1", "q2")),
     s.ChainIs("states/x", 9),
     s.ForeignKeyIs("orders(o_parent) -> orders(o_orderkey)", 9),
@@ -155,7 +156,8 @@ def test_an_entry() -> None:
     pinned = (
         b'{"format":1,"writer":"token","at":"2026-01-01T00:00:00.000000Z",'
         b'"updates":[{"tag":"drop-view","name":"q1"}],'
-        b'"requirements":[{"tag":"plan-open","plan_id":"p"}]}'
+        b'"requirements":[{"tag":"plan-open","plan_id":"p"}],'
+        b'"digest":"2c350bdcae07eeeea629fae1aa730488"}'
     )
     assert encode_entry(entry) == pinned
     assert decode_entry(pinned, "here") == entry

@@ -19,7 +19,7 @@ from slacktide.errors import (
     WorkspaceExistsError,
     WorkspaceMissingError,
 )
-from slacktide.store.entry import entry_key
+from slacktide.store.entry import entry_key, signed
 from slacktide.store.fold import KEPT_REPORTS
 from tests.harness.objects import FaultyObjects, TickingClock, lost
 
@@ -67,7 +67,7 @@ def test_a_store_without_conditional_writes_is_refused(
 
 
 def test_an_answer_lost_while_making_one(objects: s.Objects, clock: TickingClock) -> None:
-    faulty = FaultyObjects(objects, fail_at=0, before=False, error=lost)
+    faulty = FaultyObjects(objects, fail_at=1, before=False, error=lost)
     made = s.Store.create("unused", settings={"a": 1}, clock=clock, objects=faulty)
     assert made.world().settings == {"a": 1}
 
@@ -98,7 +98,7 @@ def test_where_there_is_no_workspace(
 def entry(**changes: object) -> bytes:
     """An entry as another version could have written it."""
     document = {"format": 1, "writer": "w", "at": "t", "updates": [], "requirements": []}
-    return json.dumps({**document, **changes}).encode()
+    return signed(json.dumps({**document, **changes}).encode())
 
 
 NEWER = [
@@ -127,6 +127,7 @@ CORRUPT = [
     entry(updates=[{"tag": "add-source", "name": "a", "kind": "b", "arguments": {}, "schema": 1}]),
     entry(updates=[{"tag": "accept-arrivals", "source": "a", "arrivals": [1]}]),
     entry(requirements=[{"tag": "view-is", "name": "a", "token": "b"}]),
+    entry().replace(b'"w"', b'"v"'),  # by hand
 ]
 
 
@@ -148,6 +149,20 @@ def test_an_entry_that_cannot_be_read_is_named(
         assert type(caught.value) is kind
         assert caught.value.message.startswith(store.path(entry_key(1)))
         assert caught.value.hint
+
+
+def test_a_log_that_lost_its_first_entry_is_not_begun_anew(
+    store: s.Store, objects: s.Objects, clock: TickingClock
+) -> None:
+    store.commit([s.AddSource("orders", "files", {}, ())])
+    objects.delete([entry_key(0)])
+    listed = list(objects.list(""))
+    with pytest.raises(WorkspaceError, match="the first entry of the log, is missing") as caught:
+        s.Store.create("unused", settings={}, clock=clock, objects=objects)
+    assert "restore" in caught.value.hint
+    with pytest.raises(WorkspaceError, match="the first entry of the log, is missing"):
+        s.Store.open("unused", clock=clock, objects=objects)
+    assert list(objects.list("")) == listed
 
 
 def test_an_entry_that_is_lost_between_others_is_named(

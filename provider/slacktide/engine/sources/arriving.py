@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, NamedTuple
 
 from slacktide.common.clock import isoformat
 from slacktide.common.quantities import parse_duration
@@ -22,6 +22,7 @@ from slacktide.engine.sources.pins import (
     READ_WHOLE,
     REMOTE_READERS,
     content_digest,
+    is_as_pinned,
     is_digested,
 )
 from slacktide.errors import InvariantError, SourceError, StorageError
@@ -29,7 +30,6 @@ from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.record import ColumnStatistics, Source
 
 _logger = logging.getLogger(__name__)
-_NOTHING: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,19 @@ class _One:
     arrival: Arrival
     extra: tuple[FileColumn, ...] = ()
     statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict)
+
+
+class Landing(NamedTuple):
+    """What lies in the directory of a source.
+
+    Attributes:
+        fresh: files that came and are not accepted yet, oldest first, then by name.
+        rewritten: accepted files, as they were pinned, that bear another mark or size now. Whether
+            their content is another one is for `check_pins` to say.
+    """
+
+    fresh: list[PinnedFile]
+    rewritten: list[PinnedFile]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,49 +71,39 @@ class Accepted:
 
 
 def peek(
-    source: Source,
-    *,
-    storage_options: Mapping[str, Any] | None = None,
-    now: datetime,
-    ignored: frozenset[str] = _NOTHING,
-) -> list[PinnedFile]:
-    """List the files that came and are not accepted yet, oldest first, then by name.
+    source: Source, *, storage_options: Mapping[str, Any] | None = None, now: datetime
+) -> Landing:
+    """List the files that came, and those that were written anew since they were accepted.
 
-    A name that was accepted once is never listed again: whether the file behind it is still the same
-    one is for `check_pins` to say, when it is used.
+    A name that was accepted once is never fresh again. Files that are gone are not missed here: those
+    that nobody needs any more may be removed. Nor are those that the user left out.
 
     Args:
         source: as the log has it.
         storage_options: of the store that its files are in.
         now: the present instant, against which ``settle`` is measured.
-        ignored: paths to leave out, as the user asked for.
 
     Raises:
         SourceError: the directory cannot be read.
     """
-    directory = open_directory(source.arguments["path"], storage_options)
-    return look(directory, source, now=now, ignored=ignored)
+    return look(open_directory(source.arguments["path"], storage_options), source, now=now)
 
 
-def look(
-    directory: Directory,
-    source: Source,
-    *,
-    now: datetime,
-    ignored: frozenset[str] = _NOTHING,
-) -> list[PinnedFile]:
-    """List what came into an open directory; see `peek`."""
+def look(directory: Directory, source: Source, *, now: datetime) -> Landing:
+    """List what lies in an open directory; see `peek`."""
     settle = source.arguments.get("settle")
     latest = None if settle is None else now - parse_duration(settle, setting="settle")
-    fresh = [
-        file
-        for file in directory.files()
-        if (latest is None or file.modified <= latest)
-        and not source.arrivals.has_path(path := directory.path(file.key))
-        and path not in ignored
-    ]
+    fresh: list[Listed] = []
+    rewritten: list[PinnedFile] = []
+    for file in directory.files():
+        known = source.arrivals.pin(directory.path(file.key))
+        if known is None:
+            if latest is None or file.modified <= latest:
+                fresh.append(file)
+        elif known[0] not in source.skipped and not is_as_pinned(file, known[1]):
+            rewritten.append(known[1])
     fresh.sort(key=lambda file: (file.modified, file.key))
-    return [_pin(directory, file) for file in fresh]
+    return Landing([_pin(directory, file) for file in fresh], rewritten)
 
 
 def accept(

@@ -90,9 +90,8 @@ class Directory:
                     if is_data(listed.key) and not is_folder(listed.size, self.address, head):
                         yield listed
         except _FOREIGN as error:
-            circle = circle_below(Path(self.address.path)) if self.is_local else None
-            if circle is not None:
-                raise _circular(self.address.spelling, circle) from error
+            if self.is_local:
+                _refuse_below(Path(self.address.path), error)
             raise _translate(error, self.address.spelling) from error
 
     def head(self, key: str) -> Listed | None:
@@ -184,7 +183,8 @@ class RangedFile(io.RawIOBase):
 def is_data(key: str) -> bool:
     """Tell whether a file holds data: neither it nor a folder of it is hidden, or on its way (`hdfs put`).
 
-    Spark passes over all of these, named as they may be.
+    Spark passes over all of these, named as they may be. On disks, files called ``NAME#1``, of whatever number,
+    are on their way, too: obstore writes to such names first, and lists none of them.
     """
     parts = key.split("/")
     return not any(part.startswith(("_", ".")) or part.endswith("._COPYING_") for part in parts)
@@ -240,6 +240,19 @@ def _local(path: Path) -> LocalStore:
         return LocalStore(path)
     except _FOREIGN as error:
         raise _translate(error, str(path)) from error
+
+
+def _refuse_below(folder: Path, error: Exception) -> None:
+    """Raise for what no repeated look would find mended; obstore says of all that the store failed."""
+    circle = circle_below(folder)
+    if circle is not None:
+        raise _circular(str(folder), circle) from error
+    refused: list[OSError] = []
+    for _ in os.walk(folder, onerror=refused.append, followlinks=True):
+        if refused:
+            break
+    if refused and isinstance(refused[0], PermissionError):
+        raise _denied(str(refused[0].filename)) from error
 
 
 def _circular(where: str, link: Path) -> SourceError:

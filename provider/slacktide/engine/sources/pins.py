@@ -83,16 +83,19 @@ def difference(directory: Directory, key: str, file: PinnedFile) -> str | None:
     now = directory.head(key)
     if now is None:
         return "is gone"
+    if is_as_pinned(now, file):
+        return None
     if now.size != file.size:
         return f"changed: it had {file.size} bytes and has {now.size}"
-    if _has_same_mark(now, file):
-        return None
     if file.digest is not None and content_digest(directory.chunks(key)) == file.digest:
         return None
     return f"changed: it was written at {file.modified} and again at {now.mark}"
 
 
-def _has_same_mark(now: Listed, file: PinnedFile) -> bool:
+def is_as_pinned(now: Listed, file: PinnedFile) -> bool:
+    """Whether a file has the size and the mark that it had when it was accepted."""
+    if now.size != file.size:
+        return False
     if file.etag is None or now.etag is None:
         return now.mark == file.modified
     return now.etag == file.etag
@@ -103,6 +106,6 @@ def _changed(file: PinnedFile, fact: str, source: str) -> ArrivalChangedError:
     name = source or "NAME"
     return ArrivalChangedError(
         f"{owner}{file.path} {fact}, after it was accepted",
-        hint=f"put the file back, or: slacktide source skip {name} {quote(file.path)}, or: "
-        f"slacktide source reset {name}",
+        hint="land what is new under a new name and put the file back, or: "
+        f"slacktide source skip {name} {quote(file.path)}, or: slacktide source reset {name}",
     )

@@ -33,7 +33,7 @@ class Bucket:
         obstore.put(self.store, f"a b%20c/{name}", buffer.getvalue())
 
     def look(self):
-        return look(self.directory, self.orders, now=NOW)
+        return look(self.directory, self.orders, now=NOW).fresh
 
 
 def test_an_object_store():

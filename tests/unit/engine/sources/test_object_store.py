@@ -37,7 +37,7 @@ def orders(bucket: Bucket, file_format: str = "parquet") -> Source:
 
 
 def found(bucket: Bucket, source: Source) -> list[PinnedFile]:
-    return peek(source, storage_options=bucket.options, now=NOW)
+    return peek(source, storage_options=bucket.options, now=NOW).fresh
 
 
 def test_any_name_is_found_and_pinned(bucket: Bucket) -> None:

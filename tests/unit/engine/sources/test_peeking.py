@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from slacktide.engine.sources import peek, resolve_file
+from slacktide.engine.sources import check_pins, peek, resolve_file
 from slacktide.engine.sources.directory import is_data
-from slacktide.errors import SourceError
-from tests.harness.landing import NOW, source, write
+from slacktide.errors import ArrivalChangedError, SourceError
+from tests.harness.landing import NOW, accepted, arrivals_of, source, table, write
 
 
 def names(landing, files):
@@ -20,16 +24,16 @@ def names(landing, files):
 def test_files_are_listed_by_time_then_name(landing, orders):
     for name, seconds in {"d": 5, "b": 5, "x/y=1/a": 5, "c": 1}.items():
         os.utime(write(landing / f"{name}.parquet"), (seconds, seconds))
-    found = peek(orders, now=NOW)
+    found = peek(orders, now=NOW).fresh
     assert names(landing, found) == ["c.parquet", "b.parquet", "d.parquet", "x/y=1/a.parquet"]
     assert all(file.rows is None and file.digest is None for file in found)
-    assert found == peek(orders, now=NOW)
+    assert found == peek(orders, now=NOW).fresh
 
 
 def test_hidden_files_are_no_data(landing, orders):
     for name in ["_SUCCESS", ".0.parquet.crc", "_temporary/0/a", "x/.tmp/a", "x/_COMPLETE_2030"]:
         write(landing / name)
-    assert peek(orders, now=NOW) == []
+    assert peek(orders, now=NOW).fresh == []
 
 
 @pytest.mark.parametrize(
@@ -51,14 +55,57 @@ def test_files_that_are_not_settled_wait(landing):
     orders = source(landing, settle="30s")
     os.utime(write(landing / "0.parquet"), (1000, 1000))
     written = datetime.fromtimestamp(1000, UTC)
-    assert peek(orders, now=written + timedelta(seconds=29)) == []
-    assert len(peek(orders, now=written + timedelta(seconds=30))) == 1
+    assert peek(orders, now=written + timedelta(seconds=29)).fresh == []
+    assert len(peek(orders, now=written + timedelta(seconds=30)).fresh) == 1
 
 
-def test_ignored_files_are_left_out(landing, orders):
+def test_a_file_is_named_by_its_path_or_by_its_name_below_the_source(landing, orders):
     path = write(landing / "x" / "0.parquet")
     for name in ["x/0.parquet", "/x/0.parquet", str(path)]:
-        assert peek(orders, now=NOW, ignored=frozenset({resolve_file(orders, name)})) == []
+        assert resolve_file(orders, name) == str(path)
+
+
+def test_files_written_anew_are_told(landing, orders):
+    for name in ["kept", "touched", "other", "left out", "gone"]:
+        os.utime(write(landing / f"{name}.parquet"), (1000, 1000))
+    arrivals = arrivals_of(orders, peek(orders, now=NOW).fresh, now=NOW)
+    skipped = [n for n, a in enumerate(arrivals, 1) if "left out" in a.files[0].path]
+    known = replace(accepted(orders, arrivals), skipped=frozenset(skipped))
+    assert peek(known, now=NOW) == ([], [])
+    os.utime(landing / "touched.parquet", (2000, 2000))
+    write(landing / "other.parquet", table(7))
+    write(landing / "left out.parquet", table(7))
+    (landing / "gone.parquet").unlink()
+    found = peek(known, now=NOW)
+    assert found.fresh == []
+    assert sorted(names(landing, found.rewritten)) == ["other.parquet", "touched.parquet"]
+    with pytest.raises(
+        ArrivalChangedError, match=r"other\.parquet changed: it had \d+ bytes"
+    ) as caught:
+        check_pins(found.rewritten, source="orders")
+    assert "new name" in caught.value.hint
+
+
+def test_a_directory_below_that_may_not_be_read():
+    with TemporaryDirectory() as folder:
+        landing = Path(folder)
+        landing.chmod(0o755)
+        write(landing / "x" / "0.parquet")
+        (landing / "x").chmod(0)
+        with as_nobody(), pytest.raises(SourceError, match="/x may not be read"):
+            peek(source(landing), now=NOW)
+
+
+@contextmanager
+def as_nobody():
+    """Drop the rights of root, who reads everything, for a while."""
+    own = os.geteuid()
+    if own == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(own)
 
 
 def test_a_directory_that_went_away(landing, orders):

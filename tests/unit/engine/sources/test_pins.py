@@ -16,7 +16,7 @@ def pinned(landing, declare):
     """A file of an accepted arrival, and its pin."""
     path = write(landing / "x y" / "0.parquet", table(3))
     source = declare()
-    (arrival,) = accept(source, peek(source, now=NOW), now=NOW).arrivals
+    (arrival,) = accept(source, peek(source, now=NOW).fresh, now=NOW).arrivals
     return path, arrival.files[0]
 
 
@@ -96,7 +96,7 @@ def test_the_first_file_in_order_is_named(landing, declare):
     for name in "abc":
         write(landing / f"{name}.parquet")
     source = declare()
-    arrivals = accept(source, peek(source, now=NOW), now=NOW).arrivals
+    arrivals = accept(source, peek(source, now=NOW).fresh, now=NOW).arrivals
     pins = sorted((file for arrival in arrivals for file in arrival.files), key=lambda f: f.path)
     for name in "bc":
         (landing / f"{name}.parquet").unlink()

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
-from slacktide.engine.sources import peek, resolve_file
+from slacktide.engine.sources import peek
 from slacktide.errors import SourceError
 from tests.harness.landing import NOW, SCHEMA, arrivals_of, feed, source, table, write
 
 
 def error_of(source, *, now=NOW):
     with pytest.raises(SourceError) as caught:
-        arrivals_of(source, peek(source, now=now), now=now)
+        arrivals_of(source, peek(source, now=now).fresh, now=now)
     assert "slacktide source skip orders" in caught.value.hint
     assert caught.value.message.startswith("source orders: ")
     return caught.value.message
@@ -117,10 +117,10 @@ def test_update_images_come_in_pairs(landing, ids, changes, fact):
     )
     write(landing / "0.parquet", data)
     keyless = source(landing, "change-feed")
-    assert len(arrivals_of(keyless, peek(keyless, now=NOW), now=NOW)) == 1
+    assert len(arrivals_of(keyless, peek(keyless, now=NOW).fresh, now=NOW)) == 1
     keyed = source(landing, "change-feed", key=["id"])
     if fact is None:
-        assert len(arrivals_of(keyed, peek(keyed, now=NOW), now=NOW)) == 1
+        assert len(arrivals_of(keyed, peek(keyed, now=NOW).fresh, now=NOW)) == 1
     else:
         assert fact in error_of(keyed)
 
@@ -136,7 +136,7 @@ def test_images_that_are_far_apart_are_halves_of_one_update(landing):
     keyed = source(landing, "change-feed", key=["id", "name"])
     ids, halves = [*range(60_000), *reversed(range(60_000))], [60_000 * [half] for half in UPDATE]
     updates(landing / "0.parquet", ids, [*halves[0], *halves[1]])
-    assert len(arrivals_of(keyed, peek(keyed, now=NOW), now=NOW)) == 1
+    assert len(arrivals_of(keyed, peek(keyed, now=NOW).fresh, now=NOW)) == 1
     ids[70_000] = 60_001
     updates(landing / "0.parquet", ids, [*halves[0], *halves[1]])
     assert "update_preimage without its update_postimage for id 49999, name " in error_of(keyed)
@@ -156,7 +156,7 @@ def test_updates_are_not_held_in_memory(landing, usual_pool):
     keyed = source(landing, "change-feed", key=["name"])
     counted = pa.proxy_memory_pool(usual_pool)
     pa.set_memory_pool(counted)
-    assert len(arrivals_of(keyed, peek(keyed, now=NOW), now=NOW)) == 1
+    assert len(arrivals_of(keyed, peek(keyed, now=NOW).fresh, now=NOW)) == 1
     assert 0 < counted.max_memory() < 24_000_000, "of a batch, not of all keys"
 
 
@@ -165,7 +165,7 @@ def test_not_null_is_checked(landing, suffix):
     strict = ({**SCHEMA[0], "nullable": False}, SCHEMA[1])
     path = write(landing / f"0.{suffix}", table(2))
     orders = source(landing, schema=strict, format=suffix)
-    assert arrivals_of(orders, peek(orders, now=NOW), now=NOW)[0].rows == 2
+    assert arrivals_of(orders, peek(orders, now=NOW).fresh, now=NOW)[0].rows == 2
     write(path, pa.table({"id": pa.array([1, None], pa.int64()), "name": ["x", None]}))
     assert "has NULL in the column id (NOT NULL), row 2" in error_of(orders)
 
@@ -174,7 +174,7 @@ def test_not_null_is_checked_without_statistics(landing):
     strict = ({**SCHEMA[0], "nullable": False}, SCHEMA[1])
     orders = source(landing, schema=strict)
     pq.write_table(table(2), landing / "0.parquet", write_statistics=False)
-    assert arrivals_of(orders, peek(orders, now=NOW), now=NOW)[0].rows == 2
+    assert arrivals_of(orders, peek(orders, now=NOW).fresh, now=NOW)[0].rows == 2
 
 
 def test_all_files_or_none(landing, orders):
@@ -184,5 +184,5 @@ def test_all_files_or_none(landing, orders):
             path.write_bytes(b"no")
         os.utime(path, (seconds, seconds))
     assert "bad.parquet is corrupt" in error_of(orders)
-    ignored = frozenset(resolve_file(orders, name) for name in ["bad.parquet", "worse.parquet"])
-    assert len(arrivals_of(orders, peek(orders, now=NOW, ignored=ignored), now=NOW)) == 1
+    good = [file for file in peek(orders, now=NOW).fresh if file.path.endswith("good.parquet")]
+    assert len(arrivals_of(orders, good, now=NOW)) == 1
