@@ -43,6 +43,32 @@ WRONG = {
         ("source", "complete", "orders", "whenever"),
         "source orders cannot be complete up to 'whenever'",
     ),
+    "an option with two values": (
+        (
+            "source",
+            "add",
+            "s",
+            "--kind=files",
+            "--path=.",
+            "--option",
+            "sep=;",
+            "--option",
+            "sep=,",
+        ),
+        "--option gives sep two values",
+    ),
+    "an empty quarantine": (
+        ("source", "add", "s", "--kind", "files", "--path", ".", "--quarantine", ""),
+        "quarantine",
+    ),
+    "a backlog of nothing": (
+        ("source", "add", "s", "--kind", "files", "--path", ".", "--max-backlog", "0"),
+        "max_backlog",
+    ),
+    "a key of nothing": (
+        ("source", "add", "s", "--kind", "files", "--path", ".", "--key", ""),
+        "'' names nothing",
+    ),
     "a view that is not there": (("read", "ghost"), "ghost"),
     "changes of no view": (("changes", "ghost", "--since", "0"), "ghost"),
     "changes that end before they begin": (

@@ -131,6 +131,19 @@ def test_source_reset_and_drop(shop: Program) -> None:
     assert shop("source", "list", "--json").document == {"sources": {}}
 
 
+def test_a_source_whose_directory_went_away_hides_nothing_else(
+    shop: Program, tmp_path: Path
+) -> None:
+    (tmp_path / "orders").rename(tmp_path / "moved")
+    for command in (("status",), ("source", "list")):
+        told = shop(*command)
+        assert told.code == 0
+        assert "source orders takes nothing in: there is no directory" in told.out.replace("\n", " ")
+    problem = shop("source", "list", "--json").document["sources"]["orders"]["problem"]
+    assert problem == f"there is no directory {tmp_path / 'landing'}"
+    assert shop("discover").code != 0
+
+
 def test_source_alter(program: Program, tmp_path: Path) -> None:
     landing = tmp_path / "landing"
     landing.mkdir()

@@ -86,13 +86,14 @@ def test_files_written_anew_are_told(landing, orders):
     assert "new name" in caught.value.hint
 
 
-def test_a_directory_below_that_may_not_be_read():
+@pytest.mark.parametrize("closed", ["", "x"])
+def test_a_directory_that_may_not_be_read(closed):
     with TemporaryDirectory() as folder:
         landing = Path(folder)
         landing.chmod(0o755)
         write(landing / "x" / "0.parquet")
-        (landing / "x").chmod(0)
-        with as_nobody(), pytest.raises(SourceError, match="/x may not be read"):
+        (landing / closed).chmod(0)
+        with as_nobody(), pytest.raises(SourceError, match=f"{landing / closed} may not be read"):
             peek(source(landing), now=NOW)
 
 
