@@ -138,9 +138,11 @@ def test_a_source_whose_directory_went_away_hides_nothing_else(
     for command in (("status",), ("source", "list")):
         told = shop(*command)
         assert told.code == 0
-        assert "source orders takes nothing in: there is no directory" in told.out.replace("\n", " ")
+        assert "source orders takes nothing in: there is no directory" in told.out.replace(
+            "\n", " "
+        )
     problem = shop("source", "list", "--json").document["sources"]["orders"]["problem"]
-    assert problem == f"there is no directory {tmp_path / 'landing'}"
+    assert problem == f"there is no directory {tmp_path / 'orders'}"
     assert shop("discover").code != 0
 
 
