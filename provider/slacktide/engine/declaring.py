@@ -138,8 +138,7 @@ def _views(
 def differs(world: World, name: str, sql: str, settings: Mapping[str, Any]) -> bool:
     """Whether a view of the workspace has another text or other settings."""
     record = world.views[name]
-    own = {key: value for key, value in record.settings.items() if key != "reads"}
-    return record.sql != sql or own != dict(settings)
+    return record.sql != sql or record.settings != dict(settings)
 
 
 def apply_declared(catalogue: Catalogue, store: Store, spark: SparkSession, plan: Plan) -> None:

@@ -82,7 +82,7 @@ class ViewDraft:
         return {
             "name": self.name,
             "sql": self.sql,
-            "settings": {**self.settings, "reads": list(self.view.views)},
+            "settings": dict(self.settings),
             "conf": dict(self.view.conf),
             "definition": self.view.to_dict(),
             "reasons": tuple(str(reason) for reason in verdict(self.view)),

@@ -13,7 +13,7 @@ from slacktide.store.world import World
 def views_below(world: World, record: ViewRecord) -> dict[str, str]:
     """Texts of the views that a view reads, each after those that it reads itself."""
     texts: dict[str, str] = {}
-    stack = [(name, False) for name in reversed(record.settings.get("reads", []))]
+    stack = [(name, False) for name in reversed(record.definition["views"])]
     while stack:
         name, expanded = stack.pop()
         below = world.views[name]
@@ -23,7 +23,7 @@ def views_below(world: World, record: ViewRecord) -> dict[str, str]:
             texts[name] = below.sql
         else:
             stack.append((name, True))
-            stack.extend((deeper, False) for deeper in below.settings.get("reads", []))
+            stack.extend((deeper, False) for deeper in below.definition["views"])
     return texts
 
 

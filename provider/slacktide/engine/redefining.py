@@ -178,7 +178,7 @@ def _again(
 
 def _settings(record: ViewRecord) -> dict[str, Any]:
     """The settings as the user gave them; a pause as it is now."""
-    settings = {key: value for key, value in record.settings.items() if key != "reads"}
+    settings = dict(record.settings)
     return {**settings, "paused": record.paused} if "paused" in settings else settings
 
 

@@ -23,8 +23,8 @@ def _nothing() -> MappingProxyType[str, Json]:
 
 
 def reads(view: ViewRecord) -> frozenset[str]:
-    """Names of the sources and views that a view reads."""
-    return frozenset(view.definition.get("sources", ())).union(view.settings.get("reads", ()))
+    """Names of the sources and views that a view reads, those that these read included."""
+    return frozenset(view.definition.get("sources", ())).union(view.definition.get("views", ()))
 
 
 @dataclass(frozen=True, slots=True)

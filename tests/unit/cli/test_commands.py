@@ -46,7 +46,7 @@ def test_an_empty_workspace_says_what_comes_next(
 def test_a_plan_tells_of_sinks_that_lack_an_answer(program: Program, tmp_path: Path) -> None:
     program("init")
     out = tmp_path / "out"
-    settings = {"policy": "auto", "reads": [], "sink": {"parquet": str(out)}}
+    settings = {"policy": "auto", "sink": {"parquet": str(out)}}
     store = s.Store.open(str(program.root), clock=system_clock)
     view = s.AddView("v", "SELECT 1", settings, {}, ReadView(None, ()).to_dict())
     answer = s.Chain("views/v", (), s.Segment(1, (), 0, 0, {}))

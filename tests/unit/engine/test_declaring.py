@@ -36,7 +36,7 @@ def source(store: Store, **more: Any) -> dict[str, Any]:
 
 def have_view(store: Store, sql: str = "SELECT 1") -> None:
     read = ReadView(None, ()).to_dict()
-    settings = {"policy": "auto", "reads": []}
+    settings = {"policy": "auto"}
     store.commit([u.AddView("totals", sql, settings, {}, read)])
 
 

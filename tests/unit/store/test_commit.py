@@ -411,7 +411,7 @@ def test_a_skip_meanwhile_is_a_conflict(store: s.Store, reopen: Reopen) -> None:
 
 
 def reader(name: str, *, sources: list[str], views: list[str]) -> s.AddView:
-    return s.AddView(name, "", {"reads": views}, {}, {"sources": sources})
+    return s.AddView(name, "", {}, {}, {"sources": sources, "views": views})
 
 
 def test_a_view_and_what_it_reads_hang_together(store: s.Store, reopen: Reopen) -> None:

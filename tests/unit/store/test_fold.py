@@ -232,8 +232,8 @@ def test_how_far_an_answer_had_come_is_known_until_there_is_another() -> None:
 
 def test_readers_through_other_views() -> None:
     low = replace(VIEW, name="low", definition={"sources": ["orders"]})
-    mid = replace(VIEW, name="mid", settings={"reads": ["low"]})
-    top = replace(VIEW, name="top", settings={"reads": ["mid"]})
+    mid = replace(VIEW, name="mid", definition={"views": ["low"]})
+    top = replace(VIEW, name="top", definition={"views": ["mid"]})
     world = after([ORDERS, low], [mid], [top, VIEW])
     assert world.readers("orders") == ("low", "mid", "top")
     assert (world.readers("mid"), world.readers("top")) == (("top",), ())

@@ -14,7 +14,7 @@ def readable(draft: Draft, view: Stated) -> None:
     """A view comes only while all that it reads is there, whoever drops it meanwhile."""
     for source in view.definition.get("sources", ()):
         known(draft.sources, "source", source)
-    for other in view.settings.get("reads", ()):
+    for other in view.definition.get("views", ()):
         known(draft.views, "view", other)
 
 
