@@ -62,6 +62,8 @@ ROWS = {
 }
 SEEN_ROWS, SEEN_BYTES = 40.0, 60.0
 FLOOR = 0.05
+CLOSE = 0.01
+"""The share of the range of orders in which those of a clustered arrival lie."""
 Figures = Mapping[str, Any]
 
 
@@ -120,7 +122,9 @@ class Bench:
     def statistics(self, name: str, view: ReadView, nature: str = "", *, first: bool) -> Statistics:
         """What the log would know at the first build, or at the arrival of a nature."""
         changed = self.changes(nature) if nature else {}
-        sources = {source: self._source(source, changed.get(source, 0.0)) for source in ROWS}
+        sources = {
+            source: self._source(source, changed.get(source, 0.0), nature) for source in ROWS
+        }
         if first:
             return Statistics(sources)
         stored = {
@@ -130,16 +134,26 @@ class Bench:
         stored[f"views/{name}"] = StoredFacts(float(self.first[name]["rows_out"]), 10_000.0)
         return Statistics(sources, stored)
 
-    def _source(self, name: str, changed: float) -> SourceFacts:
+    def _source(self, name: str, changed: float, nature: str) -> SourceFacts:
         rows, key = float(ROWS[name]), self._keys[name]
         told = {column: ColumnStatistics(**known) for column, known in self._columns[name].items()}
         return SourceFacts(
             rows=Figure(rows, "observed"),
             bytes=SEEN_ROWS * rows,
             files=8 if rows > 1e6 else 1,
-            changes=(ChangeFacts(Figure(changed, "observed"), SEEN_BYTES * changed),),
+            changes=(
+                ChangeFacts(
+                    Figure(changed, "observed"), SEEN_BYTES * changed, covered=covered(nature, told)
+                ),
+            ),
             columns=column_facts(told, key, Figure(rows, "observed")),
         )
+
+
+def covered(nature: str, columns: Iterable[str]) -> dict[str, Figure]:
+    """Where the keys of a nature lie: of clustered orders at both ends, everything else anywhere."""
+    close = ("l_orderkey", "o_orderkey") if nature == "clustered" else ()
+    return {c: Figure(CLOSE if c in close else 1.0, "observed") for c in columns if "key" in c}
 
 
 def _operators(views: Figures) -> Iterator[tuple[str, float]]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from slacktide import store as s
 from slacktide.errors import StorageError
 from slacktide.store.objects import ByteRange
-from slacktide.store.record import ColumnStatistics
+from slacktide.store.record import ArrivalSpans, ColumnStatistics, KeySpans
 
 T = TypeVar("T")
 
@@ -218,6 +218,8 @@ class RandomHistory:
         choices += [s.NoteColumns(name, columns), s.AlterSource(name, {"w": self._count}, wide)]
         told = {f"c{self._count}": ColumnStatistics(self._count, 0, 1.0, 2.0, 2.0)}
         choices += [s.NoteStatistics(name, told)]
+        spans = ArrivalSpans(self._count, {"a": KeySpans(None, (1.0, float(self._count)))})
+        choices += [s.NoteSpans(name, (spans,))]
         choices += [s.ResetSource(name), s.DropSource(name)] if dice.random() < 0.3 else []
         version = world.sources[name].version
         choices += [s.SkipArrival(name, dice.randint(1, version))] if version else []

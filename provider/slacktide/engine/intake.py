@@ -84,6 +84,8 @@ class Intake:
                 updates.append(u.NoteColumns(name, accepted.extra))
             if accepted.statistics:
                 updates.append(u.NoteStatistics(name, accepted.statistics))
+            if accepted.spans:
+                updates.append(u.NoteSpans(name, accepted.spans))
             try:
                 self._store.commit(updates, requirements)
             except CommitConflictError:

@@ -38,8 +38,9 @@ from slacktide.optimizer.statistics import (
     Statistics,
     StoredFacts,
 )
+from slacktide.optimizer.statistics.spans import covered
 from slacktide.store.naming import segments
-from slacktide.store.record import Chain, ColumnStatistics, ViewRecord
+from slacktide.store.record import Chain, ColumnStatistics, Source, ViewRecord
 from slacktide.store.world import World
 
 MOST_SAMPLES = 500
@@ -147,6 +148,7 @@ class Knowledge:
                     rows=changed_rows(changes.rows, changes.bytes, there.bytes, counted),
                     bytes=float(changes.bytes),
                     deleted=Figure(float(changes.deletes or 0), "observed"),
+                    covered=covered_by(source, start, end),
                 ),
             ),
             columns=column_facts(source.statistics, source.arguments.get("key") or (), counted),
@@ -184,6 +186,29 @@ def changed_rows(rows: int | None, size: int, whole: int, all_rows: Figure) -> F
     if rows is not None:
         return Figure(float(rows), "observed")
     return Figure(all_rows.value * size / whole if whole else 0.0)
+
+
+def covered_by(source: Source, start: int, end: int) -> dict[str, Figure]:
+    """The share of the range of each column that the changes of some versions cover.
+
+    Of columns alone of which every arrival, and what is known of the source, tells.
+    """
+    spans = {one.version: one.columns for one in source.spans if start < one.version <= end}
+    versions = {v for v in range(start + 1, end + 1) if v not in source.skipped}
+    found: dict[str, Figure] = {}
+    if not versions or not versions <= spans.keys():
+        return found
+    for name, known in source.statistics.items():
+        told = [spans[version].get(name) for version in sorted(versions)]
+        if known.low is None or known.high is None or None in told:
+            continue
+        of = [one for one in told if one is not None]
+        keys = _all_counted(one.count for one in of)
+        ranges = (
+            pair for one in of for pair in zip(one.bounds[::2], one.bounds[1::2], strict=True)
+        )
+        found[name] = Figure(covered(ranges, keys, known.low, known.high), "observed")
+    return found
 
 
 def stored_facts(chain: Chain) -> StoredFacts:

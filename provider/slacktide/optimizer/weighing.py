@@ -121,7 +121,7 @@ class Case:
         evidence, has_expired = self.evidence, False
         while True:
             found = evidence.predict("incremental", *self.ways.incremental)
-            past = evidence.nearest(found.program)
+            past = evidence.nearest(*self.ways.incremental)
             loss = found.price + building - min(rebuild, text)
             since = evidence.oldest if past is None else max(past.run, mistaken)
             has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)

@@ -16,9 +16,8 @@ from typing import Any
 import pyarrow as pa
 
 from slacktide.algebra.types import DataType, decimal_of, is_integral
+from slacktide.common.ranges import few_ranges
 
-MOST_KEYS = 200_000
-MOST_RANGES = 12
 LARGE_ROWS = 20_000  # below, one page holds all keys
 
 
@@ -65,21 +64,9 @@ def cut(keys: pa.ChunkedArray) -> KeyRanges:
     """
     if pa.types.is_date(keys.type):
         keys = keys.cast(pa.int32())  # Spark has days that Python's calendar has not
-    values = sorted({value for value in keys.to_pylist() if value is not None})
-    has_null = keys.null_count > 0
-    if not values:
-        return KeyRanges((), has_null)
-    gaps = sorted(
-        range(1, len(values)),
-        key=lambda place: float(values[place] - values[place - 1]),
-        reverse=True,
-    )
-    starts = [0, *sorted(gaps[: MOST_RANGES - 1])]
-    ends = [*starts[1:], len(values)]
-    return KeyRanges(
-        tuple((values[start], values[end - 1]) for start, end in zip(starts, ends, strict=True)),
-        has_null,
-    )
+    values = {value for value in keys.to_pylist() if value is not None}
+    bounds = few_ranges((value, value) for value in values)
+    return KeyRanges(tuple(bounds), keys.null_count > 0)
 
 
 def _literal(value: int | Decimal, data_type: DataType) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Scalar
+from slacktide.common.ranges import MOST_KEYS
 from slacktide.common.tree import of_type
 from slacktide.errors import InvariantError
 from slacktide.program.operator import Batch, Moment, Operator
@@ -14,7 +15,7 @@ from slacktide.spark.compile import keys_sql
 from slacktide.spark.functions import named, register_functions
 from slacktide.spark.light import fits_one_task, is_light
 from slacktide.spark.query import query_frame
-from slacktide.spark.ranges import MOST_KEYS, KeyRanges, cut
+from slacktide.spark.ranges import KeyRanges, cut
 from slacktide.spark.run_context import RunContext
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import Task

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from slacktide.store.arrivals import Arrivals, Totals
 
@@ -33,6 +33,31 @@ class ColumnStatistics:
     distinct: float | None = None
 
 
+MOST_SPANS: Final = 64
+"""Arrivals of a source of which it is kept where keys lie: what takes in more reads tables whole, as a rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeySpans:
+    """Where the values of a column lie in one arrival.
+
+    Attributes:
+        count: how many different values there are; None where they were not counted.
+        bounds: the least and the greatest value of each of a few ranges, in ascending order; a date as its day.
+    """
+
+    count: int | None
+    bounds: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalSpans:
+    """Where the values of some columns lie in the arrival of a version, by name."""
+
+    version: int
+    columns: Mapping[str, KeySpans]
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A relation that changes from outside.
@@ -51,6 +76,7 @@ class Source:
         examined: up to this version, rows that do not fit the schema are kept apart and counted.
         quarantined: how many rows of a version are kept apart, by the version as text, where any are.
         statistics: what footers of accepted files tell of columns, by name.
+        spans: where keys lie in the newest arrivals, the oldest first; not each arrival has one.
     """
 
     name: str
@@ -67,6 +93,7 @@ class Source:
     examined: int = 0
     quarantined: Mapping[str, int] = field(default_factory=dict)
     statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict)
+    spans: tuple[ArrivalSpans, ...] = ()
 
     @property
     def version(self) -> int:

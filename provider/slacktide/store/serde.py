@@ -184,6 +184,7 @@ UPDATES: Final = TaggedUnion(
         "accept-arrivals": u.AcceptArrivals,
         "note-columns": u.NoteColumns,
         "note-statistics": u.NoteStatistics,
+        "note-spans": u.NoteSpans,
         "alter-source": u.AlterSource,
         "skip-arrival": u.SkipArrival,
         "examine-arrivals": u.ExamineArrivals,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from slacktide.store.arrivals import Arrival
 from slacktide.store.record import (
+    ArrivalSpans,
     Chain,
     ColumnStatistics,
     ForeignKeyRecord,
@@ -67,6 +68,14 @@ class NoteStatistics:
 
     source: str
     columns: Mapping[str, ColumnStatistics]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteSpans:
+    """Say where keys lie in newly accepted arrivals of a source, the oldest first."""
+
+    source: str
+    spans: tuple[ArrivalSpans, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +315,7 @@ Update = (
     | AcceptArrivals
     | NoteColumns
     | NoteStatistics
+    | NoteSpans
     | AlterSource
     | SkipArrival
     | ExamineArrivals

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from slacktide import store as s
+from slacktide.common.ranges import MOST_KEYS
 from slacktide.engine.knowledge import Knowledge
 from slacktide.optimizer.costs import DEFAULTS
 from slacktide.optimizer.statistics import ChangeFacts, Figure, StoredFacts
-from slacktide.store.record import ColumnStatistics
+from slacktide.store.record import ArrivalSpans, ColumnStatistics, KeySpans
 from tests.harness.priced import VIEW, Priced
 from tests.unit.optimizer.views import SUMMED, view
 
@@ -96,3 +97,34 @@ def test_a_workspace_without_runs_goes_by_the_defaults(priced: Priced) -> None:
     assert known.fitted.samples == 0
     assert known.coefficients.to_dict() == pytest.approx(DEFAULTS.to_dict())
     assert priced.ws.status().costs == {"runs": 0, "median_error": None, "tail_factor": None}
+
+
+def test_where_keys_lie_is_told_of_all_changes_together(priced: Priced) -> None:
+    """Of versions of which one does not tell, nobody knows; what was left out does not count."""
+    priced.commit(s.AddSource("parts", "change-feed", {"path": "/in"}, ()))
+    for _ in range(5):
+        priced.arrive("parts", 10)
+    told = {name: ColumnStatistics(50, 0, 0.0, 1000.0, 50.0) for name in ("id", "kind", "other")}
+    told["flat"] = ColumnStatistics(50, 0, 7.0, 7.0, 1.0)
+    spans = [
+        {"id": KeySpans(10, (0.0, 100.0)), "flat": KeySpans(1, (7.0, 7.0))},
+        {"id": KeySpans(10, (50.0, 150.0, 900.0, 1000.0)), "kind": KeySpans(None, (0.0, 9.0))},
+        {"id": KeySpans(MOST_KEYS + 1, (0.0, 1.0)), "kind": KeySpans(2, (5.0, 2000.0))},
+    ]
+    noted = tuple(ArrivalSpans(version, of) for version, of in zip((1, 2, 4), spans, strict=True))
+    priced.commit(s.NoteStatistics("parts", told), s.NoteSpans("parts", noted))
+
+    def covered(start: int, end: int) -> dict[str, float]:
+        read = replace(READ, sources=("parts",))
+        known = Knowledge(priced.world()).statistics(read, {"parts": start}, {"parts": end})
+        (change,) = known.source("parts").changes
+        return {name: figure.value for name, figure in change.covered.items()}
+
+    assert covered(0, 1) == {"id": pytest.approx(0.1), "flat": 1.0}
+    assert covered(0, 2) == {"id": pytest.approx(0.25)}
+    assert covered(1, 2) == {"id": pytest.approx(0.2), "kind": pytest.approx(0.009)}
+    assert covered(1, 4) == {}, "nobody knows of version 3"
+    assert covered(3, 4) == {"id": 1.0, "kind": pytest.approx(0.995)}, "too many keys to ask for"
+    assert covered(2, 2) == {}
+    priced.commit(s.SkipArrival("parts", 3))
+    assert covered(1, 4) == {"id": 1.0, "kind": 1.0}

@@ -7,7 +7,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from slacktide.spark.ranges import MOST_RANGES, KeyRanges, cut, has_ranges
+from slacktide.common.ranges import MOST_RANGES
+from slacktide.spark.ranges import KeyRanges, cut, has_ranges
 
 
 def ranges(values: list, data_type: pa.DataType) -> KeyRanges:

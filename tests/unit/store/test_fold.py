@@ -11,7 +11,7 @@ import pytest
 from slacktide import store as s
 from slacktide.errors import InvalidNameError, InvariantError
 from slacktide.store.fold import KEPT_REPORTS, STEPS
-from slacktide.store.record import ColumnStatistics
+from slacktide.store.record import MOST_SPANS, ArrivalSpans, ColumnStatistics, KeySpans
 from slacktide.store.update import CreateWorkspace
 from tests.harness.objects import arrival, segment
 
@@ -271,6 +271,14 @@ def test_statistics_are_of_the_files_that_came() -> None:
     assert s.apply(world, 4, s.ResetSource("orders")).sources["orders"].statistics == {}
 
 
+def test_where_keys_lie_is_kept_of_the_newest_arrivals() -> None:
+    spans = [ArrivalSpans(v, {"a": KeySpans(1, (float(v), float(v)))}) for v in range(1, 100)]
+    world = after([ORDERS], [s.NoteSpans("orders", tuple(spans[:40]))])
+    world = s.apply(world, 3, s.NoteSpans("orders", tuple(spans[40:])))
+    assert world.sources["orders"].spans == tuple(spans[-MOST_SPANS:])
+    assert s.apply(world, 4, s.ResetSource("orders")).sources["orders"].spans == ()
+
+
 def test_a_dropped_view_takes_its_answer_along_and_leaves_its_states() -> None:
     world = s.apply(built(), 5, s.DropView("q1"))
     assert set(world.views) == {"q2"}
@@ -352,6 +360,7 @@ def test_names_that_no_object_may_have(update: s.AddSource | s.AddView, name: st
         s.DropFunction("x"),
         s.NoteColumns("x", ()),
         s.NoteStatistics("x", {}),
+        s.NoteSpans("x", ()),
         s.AlterSource("x", {}, ()),
         s.ReplaceView("x", "", {}, {}, {}),
         s.RestateView("x", "", {}, {}, {}),

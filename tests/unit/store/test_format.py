@@ -16,7 +16,7 @@ from slacktide.store.checkpoint import (
     encode_checkpoint,
 )
 from slacktide.store.entry import Entry, decode_entry, encode_entry, entry_key
-from slacktide.store.record import ColumnStatistics
+from slacktide.store.record import ArrivalSpans, ColumnStatistics, KeySpans
 from slacktide.store.serde import REQUIREMENTS, UPDATES, TaggedUnion
 from slacktide.store.update import CreateWorkspace
 from tests.harness.objects import no_part
@@ -61,6 +61,7 @@ SAMPLES: list[Any] = [
     s.AcceptArrivals("orders", ARRIVALS),
     s.NoteColumns("orders", ({"name": "new", "type": "INT", "version": 2},)),
     s.NoteStatistics("orders", {"a": ColumnStatistics(5, 1, -2.5, 7.0, None)}),
+    s.NoteSpans("orders", (ArrivalSpans(2, {"a": KeySpans(3, (1.0, 2.0, 9.0, 9.0))}),)),
     s.AlterSource("orders", {"path": "s3://in"}, (COLUMN, {**COLUMN, "name": "b", "added": True})),
     s.SkipArrival("orders", 2),
     s.ExamineArrivals("orders", 2, {"1": 7}),

@@ -25,9 +25,10 @@ from slacktide.engine.sources.pins import (
     is_as_pinned,
     is_digested,
 )
+from slacktide.engine.sources.spans import key_columns
 from slacktide.errors import InvariantError, SourceError, StorageError
 from slacktide.store.arrivals import Arrival, PinnedFile
-from slacktide.store.record import ColumnStatistics, Source
+from slacktide.store.record import MOST_SPANS, ArrivalSpans, ColumnStatistics, KeySpans, Source
 
 _logger = logging.getLogger(__name__)
 
@@ -39,6 +40,7 @@ class _One:
     arrival: Arrival
     extra: tuple[FileColumn, ...] = ()
     statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict)
+    spans: Mapping[str, KeySpans] = field(default_factory=dict)
 
 
 class Landing(NamedTuple):
@@ -63,11 +65,13 @@ class Accepted:
         extra: columns of these files that nobody declared, and that no file had so far, each with
             its type and the first version that has it.
         statistics: what is known of columns now, of those alone of which these files tell.
+        spans: where keys lie, of those arrivals alone of which that is known.
     """
 
     arrivals: list[Arrival]
     extra: tuple[Mapping[str, Any], ...] = ()
     statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict)
+    spans: tuple[ArrivalSpans, ...] = ()
 
 
 def peek(
@@ -136,7 +140,13 @@ def take(
 
     found = [one for one in _each(accept_one, directory, files) if one is not None]
     statistics = noted(source.statistics, [one.statistics for one in found])
-    return Accepted([one.arrival for one in found], _extra(source, found), statistics)
+    spans = [ArrivalSpans(v, one.spans) for v, one in enumerate(found, source.version + 1)]
+    return Accepted(
+        [one.arrival for one in found],
+        _extra(source, found),
+        statistics,
+        tuple(one for one in spans if one.columns)[-MOST_SPANS:],
+    )
 
 
 def _extra(source: Source, found: Sequence[_One]) -> tuple[Mapping[str, Any], ...]:
@@ -166,6 +176,7 @@ def expectation(source: Source) -> Expected:
         columns=source.schema,
         key=tuple(arguments.get("key", ())),
         is_append_only=bool(arguments.get("append_only", False)),
+        spanned=key_columns(arguments, source.schema),
     )
 
 
@@ -203,7 +214,9 @@ def _accept(
     deletes = 0 if not expected.is_feed else None if content is None else content.deletes
     pin = _pin(directory, listed, rows=rows, digest=digest)
     arrival = Arrival((pin,), rows, listed.size, accepted, deletes)
-    return _One(arrival) if content is None else _One(arrival, content.extra, content.statistics)
+    if content is None:
+        return _One(arrival)
+    return _One(arrival, content.extra, content.statistics, content.spans)
 
 
 def _inspect(

@@ -32,7 +32,7 @@ FEW: Final = 0.1
 _HEADER: Final = 64
 _TAIL: Final = 8
 _OVERHEAD: Final = 10_000  # bytes of a chunk for the headers of its pages
-_FIRST_DAY: Final = 719_163  # 1970-01-01, as `date.toordinal` counts
+FIRST_DAY: Final = 719_163  # 1970-01-01, as `date.toordinal` counts
 _NUMBERS: Final = frozenset({"INT32", "INT64", "FLOAT", "DOUBLE"})
 _logger = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ _Number = int | float | Decimal
 def _range(told: Any, kind: str, physical: str) -> tuple[_Number | None, _Number | None]:
     """The least and the greatest value of what is a number or a day; a day that no calendar has, too."""
     if kind == "DATE":
-        low, high = told.min_raw + _FIRST_DAY, told.max_raw + _FIRST_DAY
+        low, high = told.min_raw + FIRST_DAY, told.max_raw + FIRST_DAY
     elif kind in {"INT", "DECIMAL"} or (kind == "NONE" and physical in _NUMBERS):
         low, high = told.min, told.max
     else:

@@ -19,8 +19,9 @@ from slacktide.common.change_feed import (
 from slacktide.engine.sources.ddl import Column, stored_form
 from slacktide.engine.sources.directory import Directory
 from slacktide.engine.sources.footer import FileColumn, Footer
+from slacktide.engine.sources.spans import spans_of
 from slacktide.errors import SlacktideError, SourceError, StorageError
-from slacktide.store.record import ColumnStatistics
+from slacktide.store.record import ColumnStatistics, KeySpans
 
 _IMAGES: Final = (PREIMAGE, POSTIMAGE)
 _SIGN: Final = "__sign"
@@ -35,6 +36,7 @@ class Expected:
     Attributes:
         source: its name; empty before it has one.
         columns: of the relation, without those that only a feed has.
+        spanned: of these, those of which it is noted where their values lie.
         is_feed: whether each row says what change it is.
     """
 
@@ -44,6 +46,7 @@ class Expected:
     columns: tuple[Mapping[str, Any], ...]
     key: tuple[str, ...] = ()
     is_append_only: bool = False
+    spanned: tuple[str, ...] = ()
 
     @property
     def is_feed(self) -> bool:
@@ -70,12 +73,14 @@ class Content:
         deletes: rows that take a row away.
         extra: columns that nobody declared.
         statistics: of those that were, by name.
+        spans: where the values of keys lie, by name.
     """
 
     rows: int
     deletes: int
     extra: tuple[FileColumn, ...]
     statistics: Mapping[str, ColumnStatistics]
+    spans: Mapping[str, KeySpans]
 
 
 def inspect(directory: Directory, key: str, data: bytes | None, expected: Expected) -> Content:
@@ -97,7 +102,9 @@ def inspect(directory: Directory, key: str, data: bytes | None, expected: Expect
         _check_nulls(path, footer, expected)
         deletes = _deletes(path, footer, expected) if expected.is_feed else 0
         statistics = footer.statistics([column["name"] for column in expected.columns])
-        return Content(footer.rows, deletes, extra, statistics)
+        is_at_hand = data is not None
+        spans = spans_of(footer, expected.spanned, statistics, is_at_hand=is_at_hand)
+        return Content(footer.rows, deletes, extra, statistics, spans)
 
     return _with_footer(directory, key, data, expected, check)
 

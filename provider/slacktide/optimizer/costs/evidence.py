@@ -6,8 +6,8 @@ out. So they do between the author's text and building states, of which one stan
 incremental program that has not run costs what the model says, times the weight that the view's other
 programs have shown.
 
-Of the incremental runs of a program the one counts whose changes were nearest in size: the model errs in what a change
-reaches, so that ten times the change may take as much, or ten times as much.
+Of the incremental runs of a program the one counts whose changes were nearest in size, and of these the one of which as
+much work was expected: as many changes may lie close together, or anywhere, and the model errs in what they reach.
 """
 
 from __future__ import annotations
@@ -153,29 +153,42 @@ class Evidence:
         """The newest run of a program."""
         return next((past for past in reversed(self.runs) if past.program == program), None)
 
-    def nearest(self, program: str) -> PastRun | None:
-        """The incremental run that tells most of the next: the newest after changes about as large.
+    def nearest(self, program: str, work: Vector) -> PastRun | None:
+        """The incremental run that tells most of the next: the newest after changes about as large, that lay alike.
 
         Runs after nobody knows how many changes come last; where nobody knows how many there are now, the
-        newest run of all is given. A newer run that was far dearer after no more changes tells more: times
-        have changed, and a larger change does not cost less.
+        newest run of all is given. A newer run that was far dearer after no more changes, with no more work
+        expected, tells more: times have changed, and a larger change does not cost less.
+
+        Args:
+            program: the digest of the program.
+            work: by the model, as of now.
         """
         runs = [past for past in reversed(self.runs) if past.program == program]
-        found = min(runs, key=self._distance, default=None)
+        found = min(runs, key=lambda past: self._distance(past, work), default=None)
         if found is None:
             return None
         newer = takewhile(lambda past: past is not found, runs)
-        return next((past for past in newer if self._overrules(past, found)), found)
+        return next((past for past in newer if self._overrules(past, found, work)), found)
 
-    def _overrules(self, newer: PastRun, found: PastRun) -> bool:
+    def _overrules(self, newer: PastRun, found: PastRun, work: Vector) -> bool:
+        price = self.coefficients.in_tasks
         is_dearer = newer.in_tasks > FAR_DEARER * found.in_tasks
-        return is_dearer and (newer.changed or 0) <= max(self.changed or 0, found.changed or 0)
+        is_no_larger = (newer.changed or 0) <= max(self.changed or 0, found.changed or 0)
+        most = max(price(work), price(found.expected)) * ALIKE
+        return is_dearer and is_no_larger and price(newer.expected) <= most
 
-    def _distance(self, past: PastRun) -> float:
-        """How many times `ALIKE` lies between the changes of a run and those that have come, a whole number."""
+    def _distance(self, past: PastRun, work: Vector) -> float:
+        """How many times `ALIKE` lies between the changes of a run and those that have come, and between their work.
+
+        That is what was expected then and now: as many changes may lie close together, or anywhere.
+        """
         if not self.changed:
             return 0.0
-        return round(abs(log(past.changed / self.changed, ALIKE))) if past.changed else inf
+        if not past.changed:
+            return inf
+        price = self.coefficients.in_tasks
+        return _classes(past.changed, self.changed) + _classes(price(past.expected), price(work))
 
     def times(self, program: str) -> int:
         """How often a program has run since the view was computed in full or remembered something else."""
@@ -205,10 +218,13 @@ class Evidence:
             like: digest and work of a program that computes the same in another way; it stands for this
                 one as long as this one has not run.
         """
+
         # What full runs take does not depend on how much has changed.
-        last = self.nearest if way == "incremental" else self.newest
-        rates, past = self.coefficients, last(program)
-        other = None if like is None else last(like[0])
+        def last(program: str, work: Vector) -> PastRun | None:
+            return self.nearest(program, work) if way == "incremental" else self.newest(program)
+
+        rates, past = self.coefficients, last(program, work)
+        other = None if like is None else last(*like)
         basis: Basis = "modelled" if past is None else "observed"
         if past is not None:
             seconds, outside = self._grown(past, other, work), rates.outside(past.measured)
@@ -269,6 +285,11 @@ class Evidence:
 def program_key(program: Program) -> str:
     """By what past runs of a program are found: its digest, shortened."""
     return program.digest.hex()[:16]
+
+
+def _classes(one: float, other: float) -> int:
+    """How many times `ALIKE` lies between two numbers."""
+    return round(abs(log(max(one, FLOOR) / max(other, FLOOR), ALIKE)))
 
 
 def _ratio(measured: float, expected: float) -> float:

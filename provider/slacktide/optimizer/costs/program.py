@@ -16,7 +16,7 @@ from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.equalities import take_apart
-from slacktide.algebra.scalar import Scalar
+from slacktide.algebra.scalar import Reference, Scalar
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs.operators import (
     WRITE_JOBS,
@@ -31,7 +31,7 @@ from slacktide.optimizer.statistics import Cardinality, Sizes, Statistics
 from slacktide.optimizer.statistics.facts import END, UNKNOWN_REACH
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program, operator_inputs
-from slacktide.program.origin import is_small, origins_of
+from slacktide.program.origin import Origin, is_small, origins_of
 
 MOST_TIMES: Final = 1000.0
 """As often an operator is counted at most."""
@@ -39,20 +39,36 @@ MOST_TIMES: Final = 1000.0
 
 @dataclass(slots=True)
 class _Times:
-    """How often an operator is computed: whole, and within the reach of a change."""
+    """How often an operator is computed: in all, whole, and within the reach of a change.
 
+    Attributes:
+        count: in all.
+        whole: without any bound.
+        unknown: bounded by keys of which nobody knows where they lie.
+        known: bounded by keys of which that is known; each time counts by the share that they reach.
+    """
+
+    count: float = 0.0
     whole: float = 0.0
-    bounded: float = 0.0
+    unknown: float = 0.0
+    known: float = 0.0
 
-    def add(self, other: _Times, *, is_bounded: bool) -> None:
-        whole = 0.0 if is_bounded else other.whole
-        bounded = other.bounded + (other.whole if is_bounded else 0.0)
-        self.whole = min(self.whole + whole, MOST_TIMES)
-        self.bounded = min(self.bounded + bounded, MOST_TIMES)
+    def add(self, other: _Times, reach: float | None = 1.0) -> None:
+        """Count a reader of this operator; `reach` is what its bound leaves, None where that is not known."""
+        self.count = min(self.count + other.count, MOST_TIMES)
+        # A second bound is seldom a narrower one.
+        self.unknown = min(self.unknown + other.unknown, MOST_TIMES)
+        self.known = min(self.known + other.known, MOST_TIMES)
+        if reach is None:
+            self.unknown = min(self.unknown + other.whole, MOST_TIMES)
+        elif reach < 1.0:
+            self.known = min(self.known + reach * other.whole, MOST_TIMES)
+        else:
+            self.whole = min(self.whole + other.whole, MOST_TIMES)
 
     def at(self, reach: float) -> float:
-        """How often, where within the reach only a share is computed."""
-        return self.whole + reach * self.bounded
+        """How often, where within an unknown reach such a share is computed."""
+        return self.whole + self.known + reach * self.unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +138,7 @@ def work_by_node(
 
 def operator_works(root: Operator, sizes: Sizes) -> dict[Operator, Vector]:
     """The work of each operator of a step, by itself, as often as it is computed."""
-    times = _times(root)
+    times = _times(root, sizes)
     return {operator: _work(operator, times[operator], sizes) for operator in times}
 
 
@@ -142,38 +158,57 @@ def _written(step: o.Step, sizes: Sizes) -> Vector:
     return work.plus(compared)
 
 
-def _times(root: Operator) -> Mapping[Operator, _Times]:
+def _times(root: Operator, sizes: Sizes) -> Mapping[Operator, _Times]:
     """Walk from the root to the leaves: every path to an operator computes it once."""
     found: dict[Operator, _Times] = defaultdict(_Times)
-    found[root].whole = 1.0
+    found[root] = _Times(count=1.0, whole=1.0)
     for operator in reversed(list(of_type(root, Operator))):
-        bounded = set(_bounded(operator))
+        bounded = {below: _reach(keys, sizes) for below, keys in _bounded(operator)}
         for below in operator_inputs(operator):
-            found[below].add(found[operator], is_bounded=below in bounded)
+            found[below].add(found[operator], bounded.get(below, 1.0))
     return found
 
 
-def _bounded(operator: Operator) -> Iterator[Operator]:
-    """The inputs of which only what the keys of a change can meet is read."""
+def _reach(keys: Sequence[Sequence[Origin]], sizes: Sizes) -> float | None:
+    """The share of a table that is read: by the key that lies closest; None where nobody knows how one lies."""
+    shares = [_covered(origins, sizes) for origins in keys]
+    return min((share for share in shares if share is not None), default=None)
+
+
+def _covered(origins: Sequence[Origin], sizes: Sizes) -> float | None:
+    """The share of the range of a key in which the values of some changes lie."""
+    shares = []
+    for origin in origins:
+        (key,) = origin.keys
+        columns = sizes.of(origin.by).columns
+        facts = columns.get(key.column) if isinstance(key, Reference) else None
+        if facts is None or facts.covered is None:
+            return None
+        shares.append(facts.covered.value)
+    return min(sum(shares), 1.0)
+
+
+Bound = tuple[Operator, Sequence[Sequence[Origin]]]
+
+
+def _bounded(operator: Operator) -> Iterator[Bound]:
+    """The inputs of which only what the keys of a change can meet is read; and of each key, where it comes from."""
     match operator:
         case o.JoinBags() | o.SemiBags():
             left, right = operator.left, operator.right
             parts = take_apart(operator.condition, left.columns, right.columns)
-            if parts.equalities:
-                if _has_origin(right, [equal.right for equal in parts.equalities]):
-                    yield left
-                if _has_origin(left, [equal.left for equal in parts.equalities]):
-                    yield right
-        case o.Touched() if operator.keys and _has_origin(
-            operator.by, [pair.other for pair in operator.keys]
-        ):
-            yield operator.child
+            yield from _met(left, right, [equal.right for equal in parts.equalities])
+            yield from _met(right, left, [equal.left for equal in parts.equalities])
+        case o.Touched():
+            yield from _met(operator.child, operator.by, [pair.other for pair in operator.keys])
         case _:
             return
 
 
-def _has_origin(operator: Operator, keys: list[Scalar]) -> bool:
-    return any(origins_of(operator, [key]) is not None for key in keys)
+def _met(large: Operator, small: Operator, keys: Sequence[Scalar]) -> Iterator[Bound]:
+    found = [origins for key in keys if (origins := origins_of(small, [key])) is not None]
+    if found:
+        yield large, found
 
 
 def _work(operator: Operator, times: _Times, sizes: Sizes) -> Vector:
@@ -181,7 +216,7 @@ def _work(operator: Operator, times: _Times, sizes: Sizes) -> Vector:
     match operator:
         case o.ReadChanges():
             change = known.source(operator.source).change(END)
-            return read_work(change.rows.value, change.bytes).times(times.at(1.0))
+            return read_work(change.rows.value, change.bytes).times(times.count)
         case o.ReadSnapshot():
             source = known.source(operator.source)
             work = read_work(source.rows.value, source.bytes, source.files)
@@ -197,7 +232,7 @@ def _work(operator: Operator, times: _Times, sizes: Sizes) -> Vector:
             work = operator_work(operator, inputs, sizes.of(operator), known, is_small=is_local)
             # Fixed prices are paid however little of a table is within the reach.
             reach = 1.0 if isinstance(operator, o.Evaluate) else UNKNOWN_REACH
-            return work.times(times.at(reach), fixed=times.at(1.0))
+            return work.times(times.at(reach), fixed=times.count)
 
 
 def _read_stored(

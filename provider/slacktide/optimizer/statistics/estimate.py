@@ -15,6 +15,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import take_apart
 from slacktide.optimizer.statistics.facts import (
+    END,
     UNKNOWN_COLUMN,
     UNKNOWN_DISTINCT,
     ColumnFacts,
@@ -60,6 +61,16 @@ def source_columns(statistics: Statistics, source: str, fields: r.Columns) -> Co
         facts = known.columns.get(column.name, UNKNOWN_COLUMN)
         found[column.id] = facts if facts.distinct is not None else replace(facts, distinct=guess)
     return found
+
+
+def changed_columns(statistics: Statistics, source: str, fields: r.Columns) -> Columns:
+    """What is known of columns of a source's change in a single run, by id."""
+    covered = statistics.source(source).change(END).covered
+    columns = source_columns(statistics, source, fields)
+    return {
+        column.id: replace(columns[column.id], covered=covered.get(column.name))
+        for column in fields
+    }
 
 
 def assigned(items: Sequence[s.Assignment], columns: Columns) -> dict[int, ColumnFacts]:

@@ -62,12 +62,15 @@ class ColumnFacts:
         low: the least value, as a number; None where nobody knows, or it is none.
         high: the greatest.
         nulls: the share of rows that have NULL.
+        covered: of a change, the share of the range of all values in which its own lie, as few ranges; None
+            where nobody knows.
     """
 
     distinct: Figure | None = None
     low: float | None = None
     high: float | None = None
     nulls: Figure = Figure(UNKNOWN_NULLS)
+    covered: Figure | None = None
 
 
 UNKNOWN_COLUMN: Final = ColumnFacts()
@@ -81,11 +84,14 @@ class ChangeFacts:
         rows: of the changes, inserts and deletes.
         bytes: of the files of these.
         deleted: how many of the rows take a row away.
+        covered: by column, the share of the range of the source's values in which those of the change lie; of
+            the columns alone of which that is known.
     """
 
     rows: Figure
     bytes: float = 0.0
     deleted: Figure = Figure(0.0)
+    covered: Mapping[str, Figure] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

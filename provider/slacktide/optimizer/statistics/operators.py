@@ -15,6 +15,7 @@ from slacktide.optimizer.statistics.estimate import (
     Estimate,
     added,
     assigned,
+    changed_columns,
     domain,
     groups,
     meeting_share,
@@ -47,7 +48,7 @@ def operator_estimate(operator: Operator, below: Below, known: Statistics) -> Es
 
 
 def _changes(operator: o.ReadChanges, _: Below, known: Statistics) -> Estimate:
-    columns = source_columns(known, operator.source, operator.fields)
+    columns = changed_columns(known, operator.source, operator.fields)
     return Estimate(known.source(operator.source).change(END).rows, columns)
 
 

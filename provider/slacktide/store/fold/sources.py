@@ -15,7 +15,7 @@ from slacktide.store.fold.forgetting import (
     was_taken_in,
 )
 from slacktide.store.fold.reading import unread
-from slacktide.store.record import Source
+from slacktide.store.record import MOST_SPANS, Source
 
 
 def _add_source(draft: Draft, number: int, update: u.AddSource) -> None:
@@ -67,6 +67,12 @@ def _note_statistics(draft: Draft, _: int, update: u.NoteStatistics) -> None:
     source = known(draft.sources, "source", update.source)
     statistics = {**source.statistics, **update.columns}
     draft.sources[source.name] = replace(source, statistics=statistics)
+
+
+def _note_spans(draft: Draft, _: int, update: u.NoteSpans) -> None:
+    source = known(draft.sources, "source", update.source)
+    spans = (*source.spans, *update.spans)[-MOST_SPANS:]
+    draft.sources[source.name] = replace(source, spans=spans)
 
 
 def _skip(draft: Draft, number: int, update: u.SkipArrival) -> None:
@@ -128,6 +134,7 @@ STEPS: Final[Steps] = {
     u.AcceptArrivals: _accept,
     u.NoteColumns: _note,
     u.NoteStatistics: _note_statistics,
+    u.NoteSpans: _note_spans,
     u.AlterSource: _alter_source,
     u.SkipArrival: _skip,
     u.ExamineArrivals: _examine,

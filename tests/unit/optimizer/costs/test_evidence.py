@@ -67,7 +67,7 @@ RUNS = [after(1, 100, 0.1), after(2, 100_000, 9.0), after(3, 120, 0.2), after(4,
 def test_a_run_after_a_change_as_large_tells_most(changed: int | None, run: int) -> None:
     """Where nobody knows how large the change is, the newest does."""
     evidence = Evidence(RUNS, changed=changed)
-    found = evidence.nearest("p")
+    found = evidence.nearest("p", EXPECTED)
     assert found is not None
     assert found.run == run
     predicted = evidence.predict("incremental", "p", EXPECTED)
@@ -77,9 +77,9 @@ def test_a_run_after_a_change_as_large_tells_most(changed: int | None, run: int)
 
 def test_a_run_after_nobody_knows_what_tells_least() -> None:
     runs = [after(1, 10, 1.0), after(2, None, 2.0)]
-    found = [Evidence(runs, changed=changed).nearest("p") for changed in (10**9, None)]
+    found = [Evidence(runs, changed=changed).nearest("p", EXPECTED) for changed in (10**9, None)]
     assert found == runs
-    assert Evidence(runs, changed=5).nearest("unknown") is None
+    assert Evidence(runs, changed=5).nearest("unknown", EXPECTED) is None
 
 
 def test_a_newer_run_that_was_far_dearer_after_a_smaller_change_tells_more() -> None:
@@ -89,6 +89,24 @@ def test_a_newer_run_that_was_far_dearer_after_a_smaller_change_tells_more() -> 
         after(3, 10**7, 9.0),
         after(4, 1_000, 0.1),
     ]
-    found = Evidence(runs, changed=100_000).nearest("p")
+    found = Evidence(runs, changed=100_000).nearest("p", EXPECTED)
     assert found == runs[1]
-    assert Evidence(runs, changed=1_000).nearest("p") == runs[3]
+    assert Evidence(runs, changed=1_000).nearest("p", EXPECTED) == runs[3]
+
+
+def test_as_many_changes_may_lie_close_together_or_anywhere() -> None:
+    """Where they reach much, a run tells of those that reached as much, however new the others are."""
+    far, near = EXPECTED, EXPECTED.times(0.05)
+    runs = [
+        replace(after(1, 1_000, 9.0), expected=far),
+        replace(after(2, 1_000, 0.5), expected=near),
+        replace(after(3, 1_000, 8.0), expected=far),
+        replace(after(4, 1_000, 0.4), expected=near),
+    ]
+    evidence = Evidence(runs, changed=1_100)
+    assert evidence.nearest("p", far) == runs[2]
+    assert evidence.nearest("p", near) == runs[3]
+    assert evidence.predict("incremental", "p", far).in_tasks == pytest.approx(8.0)
+    assert evidence.predict("incremental", "p", near).in_tasks == pytest.approx(0.4)
+    once = Evidence(runs[:1], changed=1_000)
+    assert once.predict("incremental", "p", near).in_tasks == pytest.approx(9.0 * 0.05)

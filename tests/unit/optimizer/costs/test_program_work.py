@@ -77,6 +77,20 @@ def test_keys_that_lie_together_reach_less() -> None:
     assert near.rows_read == pytest.approx(150_000)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_where_keys_lie_says_how_much_they_reach(share: float) -> None:
+    """The key of one side tells how much is read of the other, whatever was thought of either."""
+    program = programs(JOINED)["incremental"]
+    told = known(0.01)
+    of_orders = replace(told.sources["orders"].changes[0], covered={"c1": Figure(share)})
+    orders = replace(told.sources["orders"], changes=(of_orders,))
+    changed = 15_000 + 60_000
+    plain = program_work(program, told, JOINED).rows_read
+    found = program_work(program, Statistics({**told.sources, "orders": orders}), JOINED).rows_read
+    assert plain == pytest.approx(changed + 0.5 * 7_500_000)
+    assert found == pytest.approx(changed + share * 6_000_000 + 0.5 * 1_500_000)
+
+
 def test_the_operators_of_a_step_add_up_to_it() -> None:
     program = programs(SUMMED)["rebuild"]
     sizes = Sizes(program, known(0.01))

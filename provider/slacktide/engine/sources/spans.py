@@ -1,0 +1,90 @@
+"""Where the keys of one arrival lie: by that a plan knows how much of a large table they reach.
+
+New rows of growing keys lie close together, updates of old ones anywhere; a run after the first reads a hundredth of
+what it meets, and after the others all of it. The ranges are those by which a run bounds its scans (`spark/ranges.py`).
+A small file is at hand when it is accepted, and its keys are looked at; of a larger one the footer's range counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, Final
+
+from slacktide.algebra.types import is_integral
+from slacktide.common.ranges import MOST_KEYS
+from slacktide.engine.sources.column_statistics import FIRST_DAY
+from slacktide.engine.sources.footer import Footer
+from slacktide.store.record import ColumnStatistics, KeySpans
+
+MOST_COLUMNS: Final = 6
+"""Columns of a source that are looked at: its keys first, then whole numbers and dates, in their order."""
+MOST_ROWS: Final = 1_000_000
+"""Rows of a file of which keys are looked at; more of them lie anywhere, as a rule."""
+
+
+def key_columns(
+    arguments: Mapping[str, Any], schema: Sequence[Mapping[str, Any]]
+) -> tuple[str, ...]:
+    """Choose the columns of a source by which changes are likely to be met.
+
+    Args:
+        arguments: of the source.
+        schema: its columns.
+    """
+    types = {column["name"]: column["type"] for column in schema}
+    referring = (
+        name.strip() for text in arguments.get("references") or () for name in text.split(",")
+    )
+    wanted = dict.fromkeys((*(arguments.get("key") or ()), *referring, *types))
+    ordered = [name for name in wanted if name in types]
+    return tuple(n for n in ordered if is_integral(types[n]) or types[n] == "DATE")[:MOST_COLUMNS]
+
+
+def spans_of(
+    footer: Footer,
+    names: Sequence[str],
+    statistics: Mapping[str, ColumnStatistics],
+    *,
+    is_at_hand: bool,
+) -> dict[str, KeySpans]:
+    """Say where the values of some columns of a file lie; nothing of a column of which nobody knows.
+
+    Args:
+        footer: of the file.
+        names: of the columns.
+        statistics: what the footer tells of them.
+        is_at_hand: whether the file's bytes have been read already.
+    """
+    there = {column.name for column in footer.columns}
+    present = [name for name in names if name in there]
+    if is_at_hand and footer.rows <= MOST_ROWS:
+        return {name: _looked_at(footer, name) for name in present}
+    known = ((name, statistics[name]) for name in present if name in statistics)
+    return {
+        name: KeySpans(None, (one.low, one.high))
+        for name, one in known
+        if one.low is not None and one.high is not None
+    }
+
+
+def _looked_at(footer: Footer, name: str) -> KeySpans:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    from slacktide.spark.ranges import cut
+
+    columns = [batch.column(0) for batch in footer.batches([name])]
+    keys = (
+        pa.chunked_array(columns).unique().drop_null()
+        if columns
+        else pa.chunked_array([], pa.int64())
+    )
+    first = 0
+    if pa.types.is_date(keys.type):
+        keys, first = keys.cast(pa.int32()), FIRST_DAY
+    if len(keys) > MOST_KEYS:
+        bounds: Sequence[tuple[int, int]] = [compute.min_max(keys).as_py().values()]
+    else:
+        bounds = cut(pa.chunked_array([keys])).bounds
+    return KeySpans(len(keys), tuple(float(bound + first) for bound in chain.from_iterable(bounds)))
