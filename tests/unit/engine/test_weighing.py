@@ -12,7 +12,7 @@ from slacktide.engine.hindsight import Hindsight, hindsight
 from slacktide.engine.reports import Report
 from slacktide.optimizer.plan import ViewPlan
 from tests.harness.priced import VIEW, Priced
-from tests.unit.optimizer.views import SUMMED, view
+from tests.unit.optimizer.views import JOINED, SUMMED, view
 
 BIG = {"orders": 1_000_000, "lines": 4_000_000}
 TEXT, REBUILD = 4.0, 5.0
@@ -69,6 +69,19 @@ def test_a_change_of_other_sources_is_another_program(priced: Priced) -> None:
     assert step(priced, 0.5)["method"] == "incremental"
     priced.arrive("orders", 10_000)
     assert step(priced, 85.0)["method"] == "full"
+
+
+def test_changes_that_lie_close_together_and_anywhere_take_turns(tmp_path: Path) -> None:
+    """As many, each time: what was dear for those that reach all says nothing of those that reach little."""
+    priced = Priced(tmp_path, view(JOINED), {"orders": 100_000_000, "lines": 4_000_000})
+    priced.run(costs(0.5))
+    methods = []
+    for number in range(12):
+        is_near = number % 2 == 0
+        priced.arrive("lines", 40_000)
+        priced.cover("lines", "c11", 0.01 if is_near else 1.0)
+        methods.append(priced.run(costs(0.5 if is_near else 85.0))["method"])
+    assert methods == ["incremental", "incremental", *["incremental", "full"] * 5]
 
 
 def test_it_finds_back_to_increments_and_pays_little_for_looking(priced: Priced) -> None:

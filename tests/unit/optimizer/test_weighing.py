@@ -27,7 +27,7 @@ COSTS = st.floats(0.01, 100)
 
 def past(run: int, way: str, seconds: float, **prices: float) -> PastRun:
     """A run whose price is `seconds` in all, as it has no jobs to pay for."""
-    return PastRun(run, way, way, SIZES[way], Vector(), seconds, prices)  # type: ignore[arg-type]
+    return PastRun(run, way, way, SIZES[way], SIZES[way], seconds, prices)  # type: ignore[arg-type]
 
 
 def case(*runs: PastRun, share: float = 0.01, missing: str = "") -> Case:

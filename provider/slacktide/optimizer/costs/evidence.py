@@ -258,15 +258,15 @@ class Evidence:
         return _ratio(self.rows, past.rows) if self.rows and past.rows else 1.0
 
     def weight(self) -> float:
-        """How much dearer the view's programs are than the model thinks; halfway to 1 on a log scale.
+        """How much dearer the work of the view's programs is than its prices; halfway to 1 on a log scale.
 
-        Halfway, as a program that has run tells only some of one that has not: what it computes is alike,
-        how the model errs in its sizes is not.
+        The work that was counted, as how the model errs in the sizes of one program tells nothing of another.
+        Halfway, as what they compute is alike in part.
         """
         newest = {past.program: past for past in self.runs}.values()
-        measured = sum(past.in_tasks for past in newest)
-        expected = sum(self.coefficients.in_tasks(past.expected) for past in newest)
-        return sqrt(max(measured, FLOOR) / max(expected, FLOOR)) if newest else 1.0
+        seconds = sum(past.in_tasks for past in newest)
+        priced = sum(self.coefficients.in_tasks(past.measured) for past in newest)
+        return sqrt(max(seconds, FLOOR) / max(priced, FLOOR)) if newest else 1.0
 
     @property
     def oldest(self) -> int:
