@@ -251,8 +251,13 @@ def errors(cases: Iterable[Case]) -> dict[str, Any]:
     ]
     held_out: list[tuple[float, float]] = []
     weighed: list[tuple[float, float]] = []
+    fitted: dict[str, list[tuple[float, float]]] = {"clustered": [], "scattered": []}
     for case in cases:
         rates = fit([one for name, one in samples if name != case.name], DEFAULTS).coefficients
+        known = replace(case.evidence, coefficients=rates)
+        for nature, cell in case.incremental.items():
+            told = known.predict("incremental", "i", cell.work).in_tasks
+            fitted[nature].append((told, cell.took["cpu_seconds"]))
         own = [one for name, one in samples if name == case.name]
         held_out += [(rates.in_tasks(one.work), one.seconds) for one in own]
         weight = Evidence(
@@ -264,6 +269,8 @@ def errors(cases: Iterable[Case]) -> dict[str, Any]:
     )
     found["measured work, fitted to the other views"] = factors(held_out)
     found["the same, weighed by the first build"] = factors(weighed)
+    for nature, pairs in fitted.items():
+        found[f"incremental, {nature}, fitted to the other views"] = factors(pairs)
     return found
 
 
