@@ -43,6 +43,7 @@ from slacktide.optimizer.statistics import (
     Statistics,
     StoredFacts,
 )
+from slacktide.optimizer.statistics.spans import reached
 from slacktide.optimizer.upkeep import state_sources
 from slacktide.program.operator import Program
 from slacktide.store.record import ColumnStatistics
@@ -125,6 +126,8 @@ class Bench:
         sources = {
             source: self._source(source, changed.get(source, 0.0), nature) for source in ROWS
         }
+        if view.relation is not None:
+            sources = reached(view.relation, sources)
         if first:
             return Statistics(sources)
         stored = {

@@ -38,7 +38,7 @@ from slacktide.optimizer.statistics import (
     Statistics,
     StoredFacts,
 )
-from slacktide.optimizer.statistics.spans import covered
+from slacktide.optimizer.statistics.spans import covered, reached
 from slacktide.store.naming import segments
 from slacktide.store.record import Chain, ColumnStatistics, Source, ViewRecord
 from slacktide.store.world import World
@@ -120,10 +120,9 @@ class Knowledge:
         self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
     ) -> Statistics:
         """What is known of all that a run of a view may read."""
+        known = {name: self._source(name, start.get(name, 0), end[name]) for name in view.sources}
         return Statistics(
-            sources={
-                name: self._source(name, start.get(name, 0), end[name]) for name in view.sources
-            },
+            sources=known if view.relation is None else reached(view.relation, known),
             stored=self._chains,
             observed=dict(self._observed(view)),
         )
