@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import answer_id, changes_id
 from slacktide.errors import UnknownObjectError
 from slacktide.spark.task import FormerAnswer
 from slacktide.store.record import ViewRecord
@@ -37,15 +38,15 @@ def texts_of(record: ViewRecord) -> list[AnsweredText]:
         AnsweredText(
             ReadView.from_dict(former.definition),
             former.since,
-            former.chain("views", record.name),
-            former.chain("changes", record.name),
+            answer_id(record.name, former.run),
+            changes_id(record.name, former.run),
         )
         for former in record.former
     ]
     if record.run is not None:
         view = ReadView.from_dict(record.definition)
         since = record.since or 0
-        found.append(AnsweredText(view, since, f"views/{record.name}", f"changes/{record.name}"))
+        found.append(AnsweredText(view, since, answer_id(record.name), changes_id(record.name)))
     return found
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from slacktide.common.chain_ids import state_id
 from slacktide.common.clock import Clock, isoformat
 from slacktide.optimizer.costs import DEFAULTS, Coefficients, Sample, Vector, fit
 from slacktide.spark.probes import Probe, probes, started_for
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from slacktide.spark.handles import SparkSession
     from slacktide.store.store import Store
 
-_CHAIN = "states/calibration"
+_CHAIN = state_id("calibration")
 _OUTSIDE = ("jobs", "plans")
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import changes_id, mirror_id
 from slacktide.common.clock import is_point, isoformat
 from slacktide.common.names import check_name
 from slacktide.engine.definitions import (
@@ -123,9 +124,9 @@ class Catalogue:
             updates: list[u.Update] = [u.AlterSource(name, wide.arguments, wide.schema)]
             updates += self._mirror_without(world, source, wide.schema)
             found = altered_source(spark, world, altered, updates)
-            mirror = world.chains.get(f"sources/{name}")
+            mirror = world.chains.get(mirror_id(name))
             ground: list[q.Requirement] = [
-                q.ChainIs(f"sources/{name}", None if mirror is None else mirror.token),
+                q.ChainIs(mirror_id(name), None if mirror is None else mirror.token),
                 q.DefinedBy("source", name, source.defined),
                 q.SourceIs(name, source.epoch),
                 q.SourceArrivals(name, source.version),
@@ -138,7 +139,7 @@ class Catalogue:
         self, world: World, source: Source, schema: tuple[Mapping[str, Any], ...]
     ) -> list[u.Update]:
         """Drop a mirror that lacks values of a new column; the files that it stands for have them."""
-        chain = world.chains.get(f"sources/{source.name}")
+        chain = world.chains.get(mirror_id(source.name))
         first = seen_before(source, schema)
         if chain is None or chain.versions is None or first is None:
             return []
@@ -253,7 +254,7 @@ def _apart(updates: Iterable[u.Update], world: World) -> list[q.Requirement]:
 
 
 def _forget_changes(world: World, name: str) -> list[u.Update]:
-    chain = f"changes/{name}"
+    chain = changes_id(name)
     return [u.DropChain(chain)] if chain in world.chains else []
 
 

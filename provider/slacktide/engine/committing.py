@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from slacktide.common.chain_ids import answer_id, changes_id, is_state, mirror_id
 from slacktide.engine.compacting import Compacted, compacted_requirements, compacted_updates
 from slacktide.engine.forgetting import forget_states
 from slacktide.engine.plan import Plan
@@ -44,7 +45,7 @@ def requirements(
         elif work.is_done:
             needed.append(q.ViewIs(work.name, work.record.token))
     written = {c for w in works if w.outcome is not None for c in w.outcome.chains}
-    written |= {f"sources/{name}" for name in mirrors}
+    written |= {mirror_id(name) for name in mirrors}
     written |= {dropped.id for dropped in _forgotten(world, works)}
     for chain in sorted(written):
         stored = world.chains.get(chain)
@@ -113,11 +114,11 @@ def _answer_updates(world: World, work: Work, outcome: Outcome, run: int) -> lis
         return []
     if not outcome.answer_is_base and outcome.answer.rows == 0:
         return []  # nothing changed: no segment for readers to open
-    history = f"changes/{work.name}"
+    history = changes_id(work.name)
     changes = replace(outcome.changes, run=run)
     first = history not in world.chains
     return [
-        _chain_update(f"views/{work.name}", outcome.answer, outcome.answer_is_base, run),
+        _chain_update(answer_id(work.name), outcome.answer, outcome.answer_is_base, run),
         u.SetChain(Chain(history, (), None, (changes,)))
         if first
         else u.ExtendChain(history, changes),
@@ -136,7 +137,7 @@ def _state_update(
     stored = world.chains.get(chain)
     last = stored.segments[-1] if stored is not None and stored.segments else None
     moved = any(isinstance(update, u.SetChain) and update.chain.id == chain for update in before)
-    is_idle = chain.startswith("states/") and not (is_base or moved or segment.files)
+    is_idle = is_state(chain) and not (is_base or moved or segment.files)
     if stored is None or last is None or last.files or not is_idle:
         return _chain_update(chain, segment, is_base, run)
     idle = replace(segment, run=run, runs=last.runs + 1)

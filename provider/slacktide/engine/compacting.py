@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slacktide.common.chain_ids import answer_id, is_of_view, mirror_id
 from slacktide.engine.reports import CompactionReport
 from slacktide.engine.work import Work
 from slacktide.errors import DamagedFileError, InvariantError, SlacktideError, StorageError
@@ -16,7 +17,6 @@ from slacktide.program.operator import Operator
 from slacktide.spark.task import Outcome, Task
 from slacktide.store import requirement as q
 from slacktide.store import update as u
-from slacktide.store.layout import is_answer
 from slacktide.store.naming import segments, with_merged
 from slacktide.store.record import Chain
 from slacktide.store.world import World
@@ -65,7 +65,7 @@ def _due(
 
 def _mirror_due(world: World, name: str, prices: Prices) -> Compaction | None:
     """The base of a mirror is of plain rows; when it is written anew, `is_mirror_due` says."""
-    chain = f"sources/{name}"
+    chain = mirror_id(name)
     newest = (world.chains[chain].versions or {}).get(name, 0)
     lags = [v for v in world.views.values() if (v.versions or {}).get(name, newest) < newest]
     if any(not view.paused for view in lags):
@@ -128,7 +128,7 @@ def _merged(executor: Executor, world: World, plan: Compaction) -> Compacted:
     try:
         done.outcome = executor.run(Task(plan.chain, plan.program, {}, versions, {}, kind="chain"))
     except DamagedFileError as error:
-        if not is_answer(plan.chain):
+        if not is_of_view(plan.chain):
             raise
         done.error = error
     except (StorageError, InvariantError):
@@ -145,7 +145,7 @@ def _appended(works: Sequence[Work], mirrors: Mapping[str, Outcome]) -> set[str]
     found = {chain for chain, _ in written}
     for work in works:
         if work.outcome is not None and work.outcome.answer is not None:
-            (anew if work.outcome.answer_is_base else found).add(f"views/{work.name}")
+            (anew if work.outcome.answer_is_base else found).add(answer_id(work.name))
     return found - anew
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from slacktide.common.chain_ids import is_of_view
 from slacktide.common.reasons import Reason
 from slacktide.engine.answers import former_answer
 from slacktide.engine.pinning import check_pinned
@@ -26,7 +27,6 @@ from slacktide.optimizer.fallback import plan_idle, plan_text, plan_without_star
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import state_sources
 from slacktide.spark.task import Task
-from slacktide.store.layout import is_answer
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def compute(
 def _ends_run(error: SlacktideError) -> bool:
     """Whether a failure is not that of one view alone, as that of a damaged answer is."""
     if isinstance(error, DamagedFileError):
-        return not is_answer(error.chain)
+        return not is_of_view(error.chain)
     return isinstance(error, SourceError | StorageError | InvariantError)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from slacktide.algebra import relation as r
 from slacktide.algebra.tree import relations
 from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import mirror_id
 from slacktide.optimizer.costs import (
     DEFAULTS,
     Coefficients,
@@ -135,7 +136,7 @@ class Knowledge:
         source = self.world.sources[name]
         there, changes = source.arrivals.totals(0, end), source.arrivals.totals(start, end)
         rows = source.rows_at(end)
-        held = self._chains.get(f"sources/{name}")
+        held = self._chains.get(mirror_id(name))
         known = SourceFacts()
         counted = known.rows if rows is None else Figure(float(rows), "observed")
         return SourceFacts(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slacktide.common.chain_ids import mirror_id
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning import is_mirror_due
 from slacktide.engine.reports import MirrorReport
@@ -73,7 +74,7 @@ def write_mirrors(executor: Executor, world: World, mirrors: Mirrors) -> dict[st
     for name, version in mirrors.extended.items():
         source = world.sources[name]
         program = Program((segment_step(name, source.schema, _key(source)),))
-        start = dict(world.chains[f"sources/{name}"].versions or {})
+        start = dict(world.chains[mirror_id(name)].versions or {})
         written[name] = executor.run(
             Task(name, program, start, {name: version}, scopes={}, kind="source")
         )
@@ -88,7 +89,7 @@ def mirror_reports(written: Mapping[str, Outcome]) -> dict[str, MirrorReport]:
     """What the run says of the mirrors that it wrote, by source."""
     reports = {}
     for name, outcome in written.items():
-        segment, is_base = outcome.chains[f"sources/{name}"]
+        segment, is_base = outcome.chains[mirror_id(name)]
         reports[name] = MirrorReport(
             piece="base" if is_base else "segment",
             version=segment.versions[name],

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slacktide.common.chain_ids import mirror_id
 from slacktide.common.tree import of_type
 from slacktide.engine.sources.pins import check_pins
 from slacktide.engine.work import Work
@@ -96,7 +97,7 @@ def _oldest_snapshots(work: Work) -> dict[str, int]:
 
 def _mirrored(world: World, name: str, start: int) -> int:
     """The version of the mirror, as far as it is not past the oldest snapshot that is read."""
-    return told_until(world.chains.get(f"sources/{name}"), name, start)
+    return told_until(world.chains.get(mirror_id(name)), name, start)
 
 
 def landed_files(world: World, name: str, low: int, high: int) -> list[PinnedFile]:

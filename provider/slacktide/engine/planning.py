@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import is_mirror, is_state, mirror_id
 from slacktide.common.quantities import parse_bytes
 from slacktide.common.tree import of_type
 from slacktide.engine.compacting import compactions_due
@@ -188,7 +189,7 @@ def taken_in(world: World) -> dict[str, int]:
 
     States that others keep do not go back, and files that a mirror holds may be gone.
     """
-    kept = (c.versions for c in world.chains.values() if c.id.startswith(("states/", "sources/")))
+    kept = (c.versions for c in world.chains.values() if is_state(c.id) or is_mirror(c.id))
     found: dict[str, int] = {}
     for vector in (*kept, *(view.reached for view in world.views.values())):
         for source, version in (vector or {}).items():
@@ -233,7 +234,7 @@ def mirror_versions(world: World) -> dict[str, int]:
     return {
         name: max(s.versions[name] for s in segments(chain) if s is chain.base or s.runs > 1)
         for name in world.sources
-        if (chain := world.chains.get(f"sources/{name}")) is not None and chain.base is not None
+        if (chain := world.chains.get(mirror_id(name))) is not None and chain.base is not None
     }
 
 
@@ -290,7 +291,7 @@ def mirror_segments_due(world: World, read: Mapping[str, int], prices: Prices) -
 def _is_segment_due(world: World, name: str, end: int, prices: Prices) -> bool:
     """Whether what came to a mirror up to a version is to be a segment of it."""
     source = world.sources[name]
-    chain = world.chains.get(f"sources/{name}")
+    chain = world.chains.get(mirror_id(name))
     if chain is None or chain.versions is None:
         return False
     arrivals = source.arrivals[chain.versions[name] : end]
@@ -326,7 +327,7 @@ def is_mirror_due(world: World, name: str, end: int) -> bool:
 
 
 def _mirrored(world: World, source: Source, end: int) -> tuple[int | None, int]:
-    chain = world.chains.get(f"sources/{source.name}")
+    chain = world.chains.get(mirror_id(source.name))
     base = None if chain is None else chain.base
     if base is None:
         return None, 0

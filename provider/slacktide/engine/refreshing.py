@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import is_of_view, mirror_id
 from slacktide.common.clock import Clock, isoformat, parse_instant
 from slacktide.engine.committing import requirements, updates
 from slacktide.engine.compacting import Compacted, compact
@@ -41,7 +42,6 @@ from slacktide.optimizer.plan import ViewPlan
 from slacktide.spark.task import Outcome
 from slacktide.store import requirement as q
 from slacktide.store import update as u
-from slacktide.store.layout import is_answer
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Refresh:
         An answer is not forgotten: its readers are owed the changes from it to the next one.
         """
         chain = world.chains.get(damage.chain)
-        if chain is None or is_answer(chain.id):
+        if chain is None or is_of_view(chain.id):
             raise damage
         self._store.commit([u.DropChain(chain.id)], [q.ChainIs(chain.id, chain.token)])
         world = self._store.world()
@@ -246,7 +246,7 @@ class Refresh:
         """Keep the plan as it was executed, where that is not how it was stored."""
         done = {work.name: work.plan for work in works}
         known = tuple(done.pop(view.view, view) for view in plan.views)
-        written = {name: outcome.chains[f"sources/{name}"] for name, outcome in mirrors.items()}
+        written = {name: outcome.chains[mirror_id(name)] for name, outcome in mirrors.items()}
         versions = {name: segment.versions[name] for name, (segment, _) in written.items()}
         executed = replace(
             plan,

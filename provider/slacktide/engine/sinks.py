@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from slacktide.common.chain_ids import answer_id
 from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.places import sinks_of
 from slacktide.engine.reports import Report
@@ -163,7 +164,7 @@ def _answer(world: World, name: str) -> int | None:
     It is that of the run, as a compaction changes no answer; or of the definition where that is newer:
     only there can a view begin to publish where another one did before.
     """
-    chain = world.chains.get(f"views/{name}")
+    chain = world.chains.get(answer_id(name))
     pieces = [] if chain is None else list(segments(chain))
     run = None if not pieces else world.runs.get(int(pieces[-1].run))
     return None if run is None else max(run.number, world.views[name].defined)

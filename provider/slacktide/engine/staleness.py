@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from slacktide.common.chain_ids import mirror_id
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.engine.foreign_keys import lost
@@ -24,7 +25,7 @@ def still_due(world: World, mirrors: Mapping[str, int]) -> dict[str, int]:
 
 def still_apart(world: World, mirror_segments: Mapping[str, int]) -> dict[str, int]:
     """Leave out mirrors to which another run has added as much since, and those that are gone."""
-    chains = {name: world.chains.get(f"sources/{name}") for name in mirror_segments}
+    chains = {name: world.chains.get(mirror_id(name)) for name in mirror_segments}
     told = {
         name: chain.versions[name] for name, chain in chains.items() if chain and chain.versions
     }
@@ -79,8 +80,8 @@ def _lost_mirror(world: World, view: ViewPlan, mirrors: Mapping[str, int]) -> st
         return ""
     for name in sorted({read.source for read in of_type(view.program, ReadSnapshot)}):
         is_feed = world.sources[name].kind == "change-feed"
-        if is_feed and name not in mirrors and f"sources/{name}" not in world.chains:
-            return f"sources/{name}, which is gone"
+        if is_feed and name not in mirrors and mirror_id(name) not in world.chains:
+            return f"{mirror_id(name)}, which is gone"
     return ""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import is_answer, is_mirror, is_state, mirror_id
 from slacktide.engine.definitions import known
 from slacktide.engine.foreign_keys import declared
 from slacktide.engine.goal_setting import weights_of
@@ -143,16 +144,16 @@ def make_status(
             for name, f in sorted(world.functions.items())
         },
         runs=len(world.runs),
-        state_bytes=_bytes(world, "states/"),
-        mirror_bytes=_bytes(world, "sources/"),
-        answer_bytes=_bytes(world, "views/"),
+        state_bytes=_bytes(world, is_state),
+        mirror_bytes=_bytes(world, is_mirror),
+        answer_bytes=_bytes(world, is_answer),
         costs=Knowledge(world).fitted.errors(),
         calibration=dict(world.calibration) or None,
     )
 
 
 def _source(world: World, source: Source, landed: Landed) -> dict[str, Any]:
-    mirror = world.chains.get(f"sources/{source.name}")
+    mirror = world.chains.get(mirror_id(source.name))
     needed = _needed_from(world, source)
     totals = source.arrivals.totals(0, source.version)
     return {
@@ -197,7 +198,7 @@ def _foreign_keys(world: World) -> dict[str, list[dict[str, Any]]]:
 
 def _needed_from(world: World, source: Source) -> int:
     """The version from which some view, or a state from which one may go on, has yet to read a source."""
-    states = (c.versions or {} for c in world.chains.values() if c.id.startswith("states/"))
+    states = (c.versions or {} for c in world.chains.values() if is_state(c.id))
     told = (versions[source.name] for versions in states if source.name in versions)
     return min([*world.taken_in(source.name).values(), *told], default=source.version)
 
@@ -252,10 +253,10 @@ def _last(report: ViewReport | None) -> dict[str, Any]:
     }
 
 
-def _bytes(world: World, prefix: str) -> int:
+def _bytes(world: World, is_counted: Callable[[str], bool]) -> int:
     return sum(
         segment.bytes
         for chain in world.chains.values()
-        if chain.id.startswith(prefix)
+        if is_counted(chain.id)
         for segment in segments(chain)
     )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from slacktide.common import serde
+from slacktide.common.chain_ids import answer_id
 from slacktide.common.reasons import Reason
 from slacktide.errors import InvariantError
 from slacktide.optimizer.costs import DEFAULTS
@@ -245,7 +246,7 @@ def extended(plan: ViewPlan) -> dict[str, Operator]:
             case o.Save(chain, child, is_base=False):
                 found[chain] = child
             case o.Publish(view, child, is_base=False):
-                found[f"views/{view}"] = child
+                found[answer_id(view)] = child
             case _:
                 pass
     return found

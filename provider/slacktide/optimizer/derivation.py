@@ -16,6 +16,7 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.tree import fresh_ids, sources
 from slacktide.algebra.types import DataType
+from slacktide.common.chain_ids import answer_id
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import InvariantError
 from slacktide.optimizer.additive import is_additive
@@ -263,7 +264,7 @@ class Derivation:
 
     def _result_chain(self, rel: r.Rel) -> str:
         if rel == self._analysis.root:
-            return f"views/{self._view}"
+            return answer_id(self._view)
         return bag_chain(rel, self._analysis.conf)
 
     def _fresh(self, name: str, data_type: DataType) -> Column:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from slacktide.algebra.tree import canonical
+from slacktide.common.chain_ids import state_id
 from slacktide.common.digest import digest_of
 from slacktide.errors import InvariantError
 from slacktide.optimizer.choice.plan import ChosenPlan, Load, Source
@@ -61,7 +62,7 @@ def chain_of(memo: Memo, group: int) -> str:
     ]
     if not names:
         raise InvariantError(f"group {group} is carried over and is nothing to any relation")
-    return f"states/{min(names)}"
+    return state_id(min(names))
 
 
 def operator_of(memo: Memo, root: Source, read: Callable[[Load], Operator]) -> Operator:

@@ -13,6 +13,7 @@ from typing import Any
 
 from slacktide.algebra.relation import Scan
 from slacktide.algebra.scalar import Column
+from slacktide.common.chain_ids import mirror_id
 from slacktide.program import operator as o
 from slacktide.program.operator import Program
 
@@ -44,7 +45,7 @@ def mirror_program(
         Scan("input0", o.by_id(columns)),
         (o.Input("input0", o.ReadSnapshot(source, columns, "after")),),
     )
-    return Program((o.Save(f"sources/{source}", rows, is_base=True, order=_order(columns, key)),))
+    return Program((o.Save(mirror_id(source), rows, is_base=True, order=_order(columns, key)),))
 
 
 def segment_step(
@@ -54,7 +55,7 @@ def segment_step(
     columns = _columns(schema)
     rows = o.Consolidate(o.ReadChanges(source, columns))
     order = _order(columns, key)
-    return o.Save(f"sources/{source}", rows, is_base=False, order=order)
+    return o.Save(mirror_id(source), rows, is_base=False, order=order)
 
 
 def _columns(schema: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from slacktide.algebra.tree import canonical
+from slacktide.common.chain_ids import state_id
 from slacktide.common.digest import digest_of
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.versions import realised
@@ -43,7 +44,7 @@ class Naming:
             if max(map(realised, trait.versions())) <= latest:
                 relation = canonical(memo.relation(tvr))
                 meaning = digest_of("early", self.period, relation, repr(trait))
-                yield f"states/{meaning.hex()}"
+                yield state_id(meaning.hex())
 
 
 NO_NAMES = Naming("")

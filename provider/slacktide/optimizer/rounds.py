@@ -14,6 +14,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from slacktide.algebra.tree import sources
+from slacktide.common.chain_ids import answer_id
 from slacktide.errors import InvariantError
 from slacktide.optimizer.applications import Planned
 from slacktide.optimizer.choice.choosing import Choice, choose
@@ -256,7 +257,7 @@ class Rounds:
         hole = self._memo.groups.hole(load.node)
         read = o.ReadState if hole.is_state else o.ReadBag
         if load.node == self._expanded.answers[0]:
-            return o.ReadBag(f"views/{self._view}", hole.columns)
+            return o.ReadBag(answer_id(self._view), hole.columns)
         for kept in self._kept:
             if load.node == kept.change and load.saved_at == self._end:
                 return o.ReadSaved(kept.chain, hole.columns, is_bag=not hole.is_state)

@@ -37,6 +37,7 @@ from slacktide.algebra.types import (
     is_averaged_in_doubles,
     is_integral,
 )
+from slacktide.common.chain_ids import state_id
 from slacktide.common.digest import digest_of
 from slacktide.program.operator import Additive, Partial
 
@@ -142,7 +143,7 @@ def first_chain(
 
 def _chain(kind: str, rel: r.Rel, conf: Settings) -> str:
     meaning = digest_of(kind, canonical(rel), tuple(sorted(conf.items())))
-    return f"states/{meaning.hex()}"
+    return state_id(meaning.hex())
 
 
 def _rest(column: Column) -> tuple[str, DataType, bool]:

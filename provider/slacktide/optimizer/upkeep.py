@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import is_state
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.derivation import maintain, scopes
@@ -101,10 +102,6 @@ def missing_state(program: Program, start: Versions, states: Mapping[str, Versio
     needed = {read.chain for read in of_type(program, ReadState)}
     needed |= {read.chain for read in of_type(program, ReadBag)}
     needed |= {save.chain for save in of_type(program, Save) if not save.is_base}
-    chains = sorted(filter(_is_state, needed))
+    # An answer is there with its view, at the version of its start.
+    chains = sorted(filter(is_state, needed))
     return next((chain for chain in chains if not is_there(chain, start, states)), "")
-
-
-def _is_state(chain: str) -> bool:
-    """Whether a chain is a state: an answer is there with its view, at the version of its start."""
-    return chain.startswith("states/")

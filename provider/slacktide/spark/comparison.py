@@ -13,6 +13,7 @@ from slacktide.algebra.relation import Columns, Rel, Scan
 from slacktide.algebra.sql import column_name, relation_sql
 from slacktide.algebra.types import DataType, has_floating, is_groupable
 from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import answer_id
 from slacktide.common.tree import of_type
 from slacktide.spark.bags import consolidate_sql, nearly_sql, rows_sql
 from slacktide.spark.columns import stored_type
@@ -151,7 +152,7 @@ class Comparison:
             schema = _schema_difference(self._view, batch)
             typed = self._typed()
             kept, cost = self._kept(name, batch)
-            stored = tables.stored(f"views/{name}", columns, is_bag=True)
+            stored = tables.stored(answer_id(name), columns, is_bag=True)
             names = ", ".join(column for column, _ in typed)
             try:
                 with self._shelf.passing(kept) as (fresh,):
@@ -179,7 +180,7 @@ class Comparison:
         typed = self._typed()
         names = ", ".join(column for column, _ in typed)
         with translated(f"view {name}"):
-            stored = tables.stored(f"views/{name}", columns, is_bag=True)
+            stored = tables.stored(answer_id(name), columns, is_bag=True)
             answered = self._session.sql(rows_sql(f"(SELECT {names}, __m FROM {stored})", typed))
             all_ranked = self._session.sql(self._ranked_sql(cut, tables))
             with self._shelf.passing(answered, all_ranked) as (answer, ranked):

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from slacktide.algebra.sql import quoted
+from slacktide.common.chain_ids import mirror_id
 from slacktide.spark.bags import units_sql
 from slacktide.store.record import Chain, Segment
 from slacktide.store.world import World
@@ -62,7 +63,7 @@ def mirror_chains(
         anew: bases that the run has written, by chain.
         appended: segments that it has written.
     """
-    chain = f"sources/{source}"
+    chain = mirror_id(source)
     stored = world.chains.get(chain)
     if stored is not None and chain in appended:
         stored = replace(stored, segments=(*stored.segments, appended[chain]))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from slacktide.algebra.relation import Columns
+from slacktide.common.chain_ids import mirrored_source
 from slacktide.spark.bags import copies_sql, rows_sql
 from slacktide.spark.columns import stored_type
 from slacktide.spark.landed import FILE, literal_path
@@ -113,8 +114,8 @@ class Pieces:
 
     def _frame(self, chain: str, schema: str, segments: Sequence[Segment]) -> DataFrame:
         paths = self._paths(segments)
-        source = chain.removeprefix("sources/")
-        label = chain if source == chain else f"rows of {source}"
+        source = mirrored_source(chain)
+        label = chain if source is None else f"rows of {source}"
         self._shelf.labels.update(dict.fromkeys(paths[:1], label))
         files = [file for segment in segments for file in segment.files]
         return stored_frame(self._shelf.session, self._store, chain, schema, paths, files)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.sql import quoted
+from slacktide.common.chain_ids import mirror_id
 from slacktide.common.tree import of_type
 from slacktide.program.operator import (
     Moment,
@@ -146,7 +147,7 @@ class Tables:
         schema = self._source(source).schema
         names = [column["name"] for column in schema]
         fields = [*_by_position(schema), ("__m", "BIGINT")]
-        table = self._pieces.read(f"sources/{source}", fields, mirror.segments)
+        table = self._pieces.read(mirror_id(source), fields, mirror.segments)
         rest = f"SELECT {', '.join(map(quoted, names))}, __m FROM {arrived}"
         return self._shelf.define(f"{signed_rows_sql(table, names)} UNION ALL {rest}")
 
@@ -282,7 +283,7 @@ class Tables:
 
     def _mirror_table(self, source: str, base: Segment) -> str:
         schema = self._source(source).schema
-        table = self._pieces.read(f"sources/{source}", _by_position(schema), [base])
+        table = self._pieces.read(mirror_id(source), _by_position(schema), [base])
         names = ", ".join(f"c{i} AS {quoted(c['name'])}" for i, c in enumerate(schema))
         return self._shelf.define(f"SELECT {names} FROM {table}")
 

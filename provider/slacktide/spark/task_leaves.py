@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Scalar
+from slacktide.common.chain_ids import is_mirror
 from slacktide.common.ranges import MOST_KEYS
 from slacktide.common.tree import of_type
 from slacktide.errors import InvariantError
@@ -54,7 +55,7 @@ class TaskLeaves:
             appended={
                 chain: segment
                 for (chain, is_base), segment in context.saved.items()
-                if not is_base and chain.startswith("sources/")
+                if not is_base and is_mirror(chain)
             },
         )
 

@@ -11,6 +11,7 @@ from typing import Literal as OneOf
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.types import is_told_apart
+from slacktide.common.chain_ids import changes_id
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.spark.asking import balances
@@ -116,7 +117,7 @@ class TaskRun:
             return
         self._saved[chain] = outcome.answer
         change = difference(chain, before.chain, columns[: before.columns])
-        outcome.changes = self._write(change, f"changes/{step.view}", is_base=False)
+        outcome.changes = self._write(change, changes_id(step.view), is_base=False)
 
     def _merge(self, step: o.Merge) -> None:
         few = self._tables.rows_of(step.chain, step.first) <= MOST_ROWS

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from slacktide.common.chain_ids import changes_id, is_changes
 from slacktide.common.clock import parse_instant
 from slacktide.errors import CommitConflictError, InvalidSettingError
 from slacktide.store import requirement as q
@@ -110,7 +111,7 @@ def _forget_changes(store: Store, keep_runs: int | None) -> int:
         world = store.world()
         oldest = world.next_run - keep_runs
         gone = [*_unreadable(world, oldest)]
-        lost = {former.chain("changes", view.name) for view, former in gone}
+        lost = {changes_id(view.name, former.run) for view, former in gone}
         kept = [chain for chain in _kept_changes(world, oldest) if chain.id not in lost]
         if not (kept or gone):
             return 0
@@ -142,7 +143,7 @@ def _unreadable(world: World, oldest: int) -> Iterator[tuple[ViewRecord, FormerT
 
 def _kept_changes(world: World, oldest: int) -> Iterator[Chain]:
     for chain in world.chains.values():
-        if not chain.id.startswith("changes/"):
+        if not is_changes(chain.id):
             continue
         forgotten = [segment for segment in chain.segments if int(segment.run) < oldest]
         if forgotten:

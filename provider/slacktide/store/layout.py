@@ -1,7 +1,7 @@
 """Where the files of pieces lie, and what their paths tell.
 
-A file of a piece is ``<chain>/<attempt>/<piece>/part-…``. The chain's id has two parts, of which the
-first is one of `FOLDERS`; the attempt is that of the run that wrote the piece.
+A file of a piece is ``<chain>/<attempt>/<piece>/part-…``. The chain's id has two parts, see
+`slacktide.common.chain_ids`; the attempt is that of the run that wrote the piece.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-FOLDERS: Final = ("states", "sources", "views", "changes")
+from slacktide.common.chain_ids import KINDS, PATTERN
+
+FOLDERS: Final = KINDS
 # The place of the attempt among the parts of a file's path, however long that is.
 ATTEMPT: Final = -3
 # How many parts the directory of an attempt has, from the root of the workspace.
 DEPTH: Final = 3
-_FILE: Final = re.compile(rf"/((?:{'|'.join(FOLDERS)})/\w+(?:@\d+)?)/[0-9a-f]{{32}}/\w+/part-")
+_FILE: Final = re.compile(rf"/({PATTERN})/[0-9a-f]{{32}}/\w+/part-")
 
 
 def directory_of(chain: str, attempt: str, piece: str) -> str:
@@ -36,11 +38,6 @@ def chain_in(text: str) -> str | None:
     """The chain to which a file belongs that a text names by its address; None where it names none."""
     found = _FILE.search(text)
     return None if found is None else found[1]
-
-
-def is_answer(chain: str) -> bool:
-    """Whether a chain is what readers were given, an answer or its changes, and cannot be thrown away."""
-    return chain.startswith(("views/", "changes/"))
 
 
 def is_below_attempt(path: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from slacktide.store.arrivals import Arrivals, Totals
 
@@ -197,8 +197,7 @@ class Chain:
     """A base and the segments since: a state, a mirror or an answer.
 
     Attributes:
-        id: ``states/<state id>``, ``sources/<name>``, ``views/<name>`` or ``changes/<name>``; the
-            last two end in ``@<run>`` where another text took the view's place after that run.
+        id: see `slacktide.common.chain_ids`.
         columns: each ``{"name", "type", "nullable"}``.
         token: the log number of its last change; set by the store.
     """
@@ -230,10 +229,6 @@ class FormerText:
     since: int
     run: int
     definition: Mapping[str, Json]
-
-    def chain(self, folder: Literal["views", "changes"], view: str) -> str:
-        """The id of the chain that holds its answer, or the changes of that."""
-        return f"{folder}/{view}@{self.run}"
 
 
 @dataclass(frozen=True, slots=True)

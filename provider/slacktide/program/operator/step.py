@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from slacktide.common.chain_ids import answer_id
 from slacktide.common.node import Node
 from slacktide.program.operator.bags import First
 from slacktide.program.operator.base import Operator
@@ -72,7 +73,7 @@ Step = Save | Refill | Publish | Merge
 
 def target(step: Step) -> str:
     """The id of the chain to which a step writes."""
-    return f"views/{step.view}" if isinstance(step, Publish) else step.chain
+    return answer_id(step.view) if isinstance(step, Publish) else step.chain
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from slacktide.common.chain_ids import is_of_view, is_state, mirror_id
 from slacktide.store.fold.draft import Draft
-from slacktide.store.layout import is_answer
 
 
 def was_taken_in(draft: Draft, source: str, version: int) -> bool:
@@ -13,7 +13,7 @@ def was_taken_in(draft: Draft, source: str, version: int) -> bool:
 
     What an answer was made of stands in its view: its chain may tell of a history that went away.
     """
-    made = [c for c in draft.chains.values() if not is_answer(c.id)]
+    made = [c for c in draft.chains.values() if not is_of_view(c.id)]
     vectors = [*(c.versions for c in made), *(view.versions for view in draft.views.values())]
     vectors += [at for view in draft.views.values() if view.period for at in view.period.reached]
     return any((vector or {}).get(source, 0) >= version for vector in vectors)
@@ -42,8 +42,8 @@ def forget(draft: Draft, number: int, source: str) -> None:
     A chain that stayed would look as if it were up to date.
     """
     for chain in list(draft.chains.values()):
-        mirror = chain.id == f"sources/{source}"
-        state = chain.id.startswith("states/") and source in (chain.versions or ())
+        mirror = chain.id == mirror_id(source)
+        state = is_state(chain.id) and source in (chain.versions or ())
         if mirror or state:
             del draft.chains[chain.id]
     for view in list(draft.views.values()):

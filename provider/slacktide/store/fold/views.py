@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from slacktide.common.chain_ids import answer_id, changes_id
 from slacktide.errors import InvariantError
 from slacktide.store import update as u
 from slacktide.store.fold.draft import Draft, Steps, free, known
@@ -76,15 +77,15 @@ def _sink_free(draft: Draft, view: Stated) -> None:
 
 def _retired(draft: Draft, view: ViewRecord) -> tuple[FormerText, ...]:
     """Put the answers of a text aside under the last run that made them."""
-    answer = draft.chains.pop(f"views/{view.name}", None)
-    changes = draft.chains.pop(f"changes/{view.name}", None)
+    answer = draft.chains.pop(answer_id(view.name), None)
+    changes = draft.chains.pop(changes_id(view.name), None)
     if answer is None or view.run is None:
         return view.former
     former = FormerText(view.since or 0, view.run, view.definition)
-    aside = former.chain("views", view.name)
+    aside = answer_id(view.name, former.run)
     draft.chains[aside] = replace(answer, id=aside)
     if changes is not None:
-        aside = former.chain("changes", view.name)
+        aside = changes_id(view.name, former.run)
         draft.chains[aside] = replace(changes, id=aside)
     return (*view.former, former)
 
@@ -100,14 +101,14 @@ def _forget_former(draft: Draft, _: int, update: u.ForgetFormer) -> None:
 
 
 def _drop_answers(draft: Draft, view: str, former: FormerText) -> None:
-    draft.chains.pop(former.chain("views", view), None)
-    draft.chains.pop(former.chain("changes", view), None)
+    draft.chains.pop(answer_id(view, former.run), None)
+    draft.chains.pop(changes_id(view, former.run), None)
 
 
 def _drop_view(draft: Draft, _: int, update: u.DropView) -> None:
     view = known(draft.views, "view", update.name)
     unread(draft, "view", update.name)
-    draft.chains.pop(f"views/{update.name}", None)
+    draft.chains.pop(answer_id(update.name), None)
     for former in view.former:
         _drop_answers(draft, view.name, former)
     del draft.views[update.name]
