@@ -57,7 +57,10 @@ def _read(config: WorkspaceConfig) -> dict[str, Any]:
     status = workspace.status().to_dict()
     reports = [report.to_dict() for report in workspace.history(limit=_LOOKED_AT)]
     reports.sort(key=lambda report: report.get("run") or 0, reverse=True)
-    return {"name": config.name, **shown(status, workspace.pending(), reports), "error": None}
+    # A source that cannot be read says so itself, and hides nothing else.
+    is_whole = not any(source["error"] for source in status["sources"].values())
+    pending = workspace.pending() if is_whole else {}
+    return {"name": config.name, **shown(status, pending, reports), "error": None}
 
 
 def shown(
@@ -86,6 +89,7 @@ def _source(name: str, source: Mapping[str, Any], pending: int) -> dict[str, Any
         "held": source["held"],
         "ignored": [column["name"] for column in source.get("extra", ())],
         "pending": pending,
+        "error": source.get("error"),
     }
 
 

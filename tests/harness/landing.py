@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,6 +39,18 @@ def source(
 def arrivals_of(source: Source, files: Sequence[PinnedFile], *, now: datetime) -> Sequence[Arrival]:
     """What is accepted of files."""
     return accept(source, files, now=now).arrivals
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Be a user that permissions bind, also where the tests run as root."""
+    mine = os.geteuid()
+    if mine == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(mine)
 
 
 def accepted(source: Source, arrivals: Sequence[Arrival]) -> Source:

@@ -36,6 +36,14 @@ def test_a_view_lacks_what_was_accepted_since_and_what_has_landed():
     assert view_of(versions={"gone": 1})["pending"] == {}
 
 
+def test_a_source_that_takes_nothing_in_says_why():
+    error = {"code": "SOURCE", "message": "there is no directory /in", "hint": "make it"}
+    status = {**STATUS, "sources": {"orders": {**ORDERS, "error": error}}}
+    (told,) = shown(status, {}, [])["sources"]
+    assert told["error"] == error
+    assert shown(STATUS, {}, [])["sources"][0]["error"] is None
+
+
 def test_the_last_thing_done_is_shown_with_its_reason_in_words():
     first = report(1, revenue=outcome("full", ["FIRST_RUN"], 80, 80))
     second = report(2, revenue=outcome("unchanged", ["NO_CHANGE"], None, 80))

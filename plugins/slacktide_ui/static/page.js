@@ -98,7 +98,8 @@ function views(document_) {
 function sources(document_) {
   const rows = document_.sources.map((source) => [
     source.name, [source.kind, source.held ? [" ", tag("held", "slow")] : "",
-      source.ignored.length ? [" ", tag(`ignores ${source.ignored.join(", ")}`, "slow")] : ""].flat(),
+      source.ignored.length ? [" ", tag(`ignores ${source.ignored.join(", ")}`, "slow")] : "",
+      source.error ? [" ", tag("takes nothing in", "bad"), el("div", { class: "reason" }, source.error.message)] : ""].flat(),
     count(source.version), count(source.pending), count(source.rows)]);
   return table("Sources", [["Source"], ["Kind"], ["Version", "number"], ["Arrivals waiting", "number"],
     ["Rows", "number"]], rows, "There are no sources yet.");

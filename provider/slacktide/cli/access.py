@@ -103,8 +103,8 @@ def names(given: list[str] | None) -> list[str] | None:
     return [name for name in split if name] or None
 
 
-def pairs(given: list[str] | None, option: str) -> dict[str, str]:
-    """Read options of the form NAME=VALUE.
+def pairs(given: list[str] | None, option: str) -> dict[str, str] | None:
+    """Read options of the form NAME=VALUE; None where none were given.
 
     Raises:
         InvalidSettingError: there is no equals sign, or one name has two values.
@@ -120,4 +120,4 @@ def pairs(given: list[str] | None, option: str) -> dict[str, str]:
             raise InvalidSettingError(
                 f"{option} gives {name.strip()} two values", hint="give each name once"
             )
-    return found
+    return found or None

@@ -69,7 +69,10 @@ def add(
         "max_backlog": _number_or_text(max_backlog),
         "quarantine": quarantine,
     }
-    given = {name: value for name, value in arguments.items() if not _is_unsaid(value)}
+    # 0 and an empty text were said, and are refused where they are wrong.
+    given = {
+        name: value for name, value in arguments.items() if value is not None and value is not False
+    }
     source = opened(context).add_source(name, kind=kind, **given)
     columns = [dict(column) for column in source.schema]
     if as_json:
@@ -80,11 +83,6 @@ def add(
         ("column", "type", "nullable"),
         [(column["name"], column["type"], column.get("nullable", True)) for column in columns],
     )
-
-
-def _is_unsaid(value: Any) -> bool:
-    """Whether an option was not given; 0 and an empty text were, and are refused where they are wrong."""
-    return value is None or value is False or value == {}
 
 
 def _number_or_text(text: str | None) -> int | str | None:
@@ -118,8 +116,9 @@ def show_sources(found: dict[str, dict[str, Any]]) -> None:
     ]
     show_table(("source", "kind", "version", "landed", "rows", "marks"), rows)
     for name, entry in sorted(found.items()):
-        if entry["problem"]:
-            say(f"source {name} takes nothing in: {entry['problem']}")
+        if entry["error"]:
+            say(f"source {name} takes nothing in: {entry['error']['message']}")
+            say(f"  {entry['error']['hint']}")
 
 
 def _marks(entry: dict[str, Any]) -> str:

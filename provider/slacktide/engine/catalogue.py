@@ -69,9 +69,7 @@ class Catalogue:
             check_source_places(name, check_arguments(kind, arguments), self._store.root, world)
             found = check_source(name, kind, arguments, storage_options=self._store.options)
             update = u.AddSource(name, kind, found.arguments, found.schema)
-            return Redefinition(
-                [update], [q.NameFree("source", name), q.NonePlaced(world.number)], ()
-            )
+            return Redefinition([update], [q.NameFree("source", name), q.NonePlaced(world.number)])
 
         self._redefine(define)
         return self._store.world().sources[name]
@@ -154,7 +152,7 @@ class Catalogue:
         return [u.DropChain(chain.id)]
 
     def _redefine(self, make: Callable[[World], Redefinition]) -> Redefinition:
-        """Commit what a definition does; made again where a run moved what it changes."""
+        """Commit what a definition does; made again where another writer moved what it goes by."""
         for attempt in range(_COMMITS):
             made = make(self._store.world())
             try:

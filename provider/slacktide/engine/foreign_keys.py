@@ -205,7 +205,7 @@ def checked(
         end = {name: plan.versions[name] for name in record.versions}
         try:
             if record.name not in used:
-                _check_files(store, world, record, end)
+                check_windows(store, world, _windows(world, record, end))
             broken = _broken(executor, world, record, end)
         except SourceError as error:
             if record.name in used:
@@ -240,13 +240,6 @@ def _windows(world: World, record: ForeignKeyRecord, end: Mapping[str, int]) -> 
     if record.versions[record.target] != end[record.target]:
         looked_up.append(record.source)
     return [*changes, *snapshot_windows(world, {name: end[name] for name in looked_up})]
-
-
-def _check_files(
-    store: Store, world: World, record: ForeignKeyRecord, end: Mapping[str, int]
-) -> None:
-    """Check that what the check of a foreign key reads is as it was accepted."""
-    check_windows(store, world, _windows(world, record, end))
 
 
 def _broken(

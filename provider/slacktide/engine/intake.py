@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
-from slacktide.engine.sources import Landing, accept, check_pins, peek, resolve_file, wide_ddl
+from slacktide.engine.sources import Look, accept, check_pins, peek, resolve_file, wide_ddl
 from slacktide.errors import (
     CommitConflictError,
     InvalidSettingError,
+    SlacktideError,
     SourceError,
     UnknownObjectError,
 )
 from slacktide.store import requirement as q
 from slacktide.store import update as u
-from slacktide.store.arrivals import Arrival
+from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.record import Source
 from slacktide.store.world import World
 
@@ -27,17 +28,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
+class Waiting:
     """What a discovery would find at a source.
 
     Attributes:
-        files: that came and are not accepted; 0 where nobody could look.
-        problem: why a discovery would fail, in words; empty where it would not for all that is known
-            without opening new files.
+        files: that came and are not accepted; 0 where none can be.
+        error: why none can be, as `SlacktideError.to_dict`; None where they can, as far as is known without
+            opening them.
     """
 
     files: int = 0
-    problem: str = ""
+    error: Mapping[str, str] | None = None
 
 
 class Intake:
@@ -65,12 +66,11 @@ class Intake:
             source = self._store.world().sources.get(name)
             if source is None:
                 return
-            landing = self._peek(source)
-            check_pins(landing.rewritten, storage_options=self._store.options, source=name)
-            if not landing.fresh:
+            fresh = self._fresh(source)
+            if not fresh:
                 return
             now = self._clock()
-            accepted = accept(source, landing.fresh, storage_options=self._store.options, now=now)
+            accepted = accept(source, fresh, storage_options=self._store.options, now=now)
             if not accepted.arrivals:
                 return
             requirements: list[q.Requirement] = [
@@ -108,33 +108,28 @@ class Intake:
                 )
         return notices
 
-    def landed(self) -> dict[str, Landed]:
+    def waiting(self) -> dict[str, Waiting]:
         """Per source, what a discovery would find; of one that is held, nothing."""
         sources = self._store.world().sources.values()
-        return {s.name: Landed() if s.held else self._landed(s) for s in sources}
+        return {s.name: Waiting() if s.held else self._waiting(s) for s in sources}
 
-    def _landed(self, source: Source) -> Landed:
+    def _waiting(self, source: Source) -> Waiting:
         try:
-            landing = self._peek(source)
-        except SourceError as failure:
-            return Landed(problem=failure.message)
-        try:
-            check_pins(landing.rewritten, storage_options=self._store.options)
-        except SourceError as failure:
-            return Landed(len(landing.fresh), failure.message)
-        return Landed(len(landing.fresh))
+            return Waiting(len(self._fresh(source)))
+        except SlacktideError as failure:
+            return Waiting(error=failure.to_dict())
 
     def pending(self) -> dict[str, int]:
         """Arrivals per source that some view lacks, landed files included.
 
         Raises:
-            SourceError: a directory cannot be read.
+            SourceError: a directory cannot be read, or an accepted file was written anew.
         """
         world = self._store.world()
         return {
             name: 0
             if source.held
-            else len(self._peek(source).fresh) + source.version - _taken_in_by_all(world, source)
+            else len(self._fresh(source)) + source.version - _taken_in_by_all(world, source)
             for name, source in world.sources.items()
         }
 
@@ -160,7 +155,7 @@ class Intake:
             return
         accepted = {file.path: version for version, file in source.arrivals.pins()}
         path = resolve_file(source, arrival)
-        landed = {} if path in accepted else {file.path: file for file in self._peek(source).fresh}
+        landed = {} if path in accepted else {file.path: file for file in self._look(source).fresh}
         path = _called(source, [*accepted, *landed], arrival, landed)
         if path in accepted:
             self.skip(name, accepted[path])
@@ -173,7 +168,18 @@ class Intake:
             [q.SourceIs(name, source.epoch), q.SourceArrivals(name, source.version)],
         )
 
-    def _peek(self, source: Source) -> Landing:
+    def _fresh(self, source: Source) -> list[PinnedFile]:
+        """What came, once what was accepted is seen to be what it was.
+
+        Raises:
+            SourceError: the directory cannot be read, or an accepted file was written anew.
+        """
+        look = self._look(source)
+        options = self._store.options
+        check_pins(look.rewritten, storage_options=options, source=source.name)
+        return look.fresh
+
+    def _look(self, source: Source) -> Look:
         return peek(source, storage_options=self._store.options, now=self._clock())
 
 

@@ -46,12 +46,17 @@ def check_pinned(
 
 
 def check_windows(store: Store, world: World, windows: Iterable[Window]) -> None:
-    """Check that the files of some windows are as they were accepted; see `check_pinned`."""
-    for name, files in files_of(world, windows).items():
+    """Check that the files of some windows are as they were accepted.
+
+    Raises:
+        SourceError: one is not.
+        StorageError: it could not be looked at.
+    """
+    for name, files in pinned_files(world, windows).items():
         check_pins(files, source=name, storage_options=store.options)
 
 
-def files_of(world: World, windows: Iterable[Window]) -> Mapping[str, list[PinnedFile]]:
+def pinned_files(world: World, windows: Iterable[Window]) -> Mapping[str, list[PinnedFile]]:
     """The files of each source from the oldest to the newest version of some windows."""
     whole: dict[str, Window] = {}
     for one in windows:

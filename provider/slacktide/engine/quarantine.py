@@ -68,7 +68,7 @@ def _check_known(source: Source, counts: Mapping[str, int]) -> None:
     Raises:
         InvariantError: Spark calls a file otherwise than it is pinned.
     """
-    unknown = [path for path in counts if source.arrivals.pin(path) is None]
+    unknown = [path for path in counts if source.arrivals.find(path) is None]
     if unknown:
         raise InvariantError(f"source {source.name} has no file {unknown[0]}, of which rows misfit")
 

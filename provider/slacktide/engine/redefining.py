@@ -38,7 +38,7 @@ class Redefinition:
 
     updates: list[u.Update]
     requirements: list[q.Requirement]
-    replaced: tuple[str, ...]
+    replaced: tuple[str, ...] = ()
 
 
 def replaced_view(

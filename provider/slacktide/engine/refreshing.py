@@ -25,7 +25,7 @@ from slacktide.engine.mirroring import mirror_reports, mirrors_of, write_mirrors
 from slacktide.engine.pinning import check_pinned, snapshot_windows
 from slacktide.engine.plan import Plan
 from slacktide.engine.quarantine import quarantine
-from slacktide.engine.registering import register
+from slacktide.engine.registering import kept_apart, register
 from slacktide.engine.reporting import unchanged_report, view_report
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.staleness import again, stale
@@ -226,7 +226,7 @@ class Refresh:
             try:
                 self._store.commit(
                     [*updates(world, works, mirrors, run, compacted), *learned, record],
-                    [*needed, q.RunFree(run)],
+                    [*needed, *kept_apart(self._store, now, works), q.RunFree(run)],
                 )
             except CommitConflictError:
                 if attempt == _COMMITS - 1 or self._store.world().next_run == run:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from slacktide.engine.definitions import draft_view
 from slacktide.engine.expansion import all_texts, query_of
-from slacktide.engine.places import sink_path
+from slacktide.engine.places import check_apart, sink_path
 from slacktide.engine.plan import Plan, Registration
 from slacktide.engine.planning import plan_first
 from slacktide.engine.sink_setting import check_sink_of
 from slacktide.engine.work import Work
-from slacktide.errors import SlacktideError, UserError
+from slacktide.errors import CommitConflictError, SlacktideError, UserError
+from slacktide.store import requirement as q
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -55,6 +56,28 @@ def register(
             break
         waiting = left
     return Registered(works, refused)
+
+
+def kept_apart(store: Store, world: World, works: Sequence[Work]) -> list[q.Requirement]:
+    """What keeps the sinks of a run's new views apart from what others have placed while it worked.
+
+    Args:
+        store: the workspace's store.
+        world: the newest one, in which the run is to commit.
+        works: of the run.
+
+    Raises:
+        CommitConflictError: another writer took a place; the next attempt says which.
+    """
+    sinks = _sinks([work for work in works if work.outcome is not None])
+    for what, path in sinks.items():
+        try:
+            check_apart(what, path, store.root, world, besides=sinks)
+        except UserError as error:
+            raise CommitConflictError(
+                f"nothing is committed, as meanwhile {error.message}", hint="plan again and repeat"
+            ) from error
+    return [q.NonePlaced(world.number)] if sinks else []
 
 
 def _sinks(works: Sequence[Work]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from slacktide.common.chain_ids import is_answer, is_mirror, is_state, mirror_id
 from slacktide.engine.definitions import known
 from slacktide.engine.foreign_keys import declared
 from slacktide.engine.goal_setting import weights_of
-from slacktide.engine.intake import Landed
+from slacktide.engine.intake import Waiting
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.reports import History, Report, ViewReport
 from slacktide.engine.sources import wide_ddl
@@ -34,8 +34,8 @@ class Status:
         sources: by name: kind, path, version, rows and bytes accepted, files that landed and are not
             accepted yet, whether it is held, versions left out, the version up to which landed files
             may be removed, columns that nobody declared, the schema that would take these in, and
-            where rows are kept that do not fit its schema, and how many, why nothing can be accepted,
-            and of each foreign key that it declares whether it holds, and as of which versions.
+            where rows are kept that do not fit its schema, and how many, of each foreign key that it
+            declares whether it holds, and as of which versions, and what keeps it from taking anything in.
         views: by name: the sources that it reads, versions, run, when the answer was made, arrivals that it lacks, method and
             reasons of the last run, what that run read and what full would have read, state bytes,
             how many refreshes of its period there were where the answer is not due at each one,
@@ -113,13 +113,13 @@ def history_of(
 
 
 def make_status(
-    store: Store, landed: Mapping[str, Landed], sinks: Mapping[str, Mapping[str, Any]]
+    store: Store, waiting: Mapping[str, Waiting], sinks: Mapping[str, Mapping[str, Any]]
 ) -> Status:
     """Give the status of a world.
 
     Args:
         store: the workspace's store.
-        landed: per source, what a discovery would find.
+        waiting: per source, what a discovery would find.
         sinks: the states of the sinks, by view.
     """
     world = store.world()
@@ -130,7 +130,7 @@ def make_status(
         root=store.root,
         sources={
             name: {
-                **_source(world, source, landed.get(name, Landed())),
+                **_source(world, source, waiting.get(name, Waiting())),
                 "foreign_keys": keys.get(name, []),
             }
             for name, source in sorted(world.sources.items())
@@ -152,7 +152,7 @@ def make_status(
     )
 
 
-def _source(world: World, source: Source, landed: Landed) -> dict[str, Any]:
+def _source(world: World, source: Source, waiting: Waiting) -> dict[str, Any]:
     mirror = world.chains.get(mirror_id(source.name))
     needed = _needed_from(world, source)
     totals = source.arrivals.totals(0, source.version)
@@ -162,8 +162,8 @@ def _source(world: World, source: Source, landed: Landed) -> dict[str, Any]:
         "version": source.version,
         "rows": totals.rows,
         "bytes": totals.bytes,
-        "landed": landed.files,
-        "problem": landed.problem,
+        "landed": waiting.files,
+        "error": None if waiting.error is None else dict(waiting.error),
         "held": source.held,
         "skipped": sorted(source.skipped),
         "complete": list(source.complete),

@@ -112,11 +112,14 @@ class Verifier:
         return Verification({record.name: self._one(record, shelves) for record in answered})
 
     def _check_pinned(self, records: Iterable[ViewRecord]) -> None:
-        """Check that what is compared with is what was accepted."""
-        for record in records:
-            versions = dict(record.versions or {})
-            own = {name: at for name, at in versions.items() if name not in self._plain.sources}
-            check_windows(self._store, self._world, snapshot_windows(self._world, own))
+        """Check that what batch reads is what was accepted."""
+        read = [
+            {n: at for n, at in (record.versions or {}).items() if n not in self._plain.sources}
+            for record in records
+            if record.name not in self._plain.answers
+        ]
+        windows = [one for versions in read for one in snapshot_windows(self._world, versions)]
+        check_windows(self._store, self._world, windows)
 
     def _one(self, record: ViewRecord, shelves: Shelves) -> ViewVerification:
         from slacktide.spark.comparison import Comparison

@@ -105,12 +105,12 @@ class Workspace(WorkspaceDefinitions):
         """Accept what has landed; give the newest version of each source. Needs no JVM.
 
         Raises:
-            SourceError: a file is not as the source declares; nothing of that source is accepted.
+            SourceError: a file is not as the source declares, or as it was; nothing of that source is accepted.
         """
         return self._intake.discover()
 
     def pending(self) -> Mapping[str, int]:
-        """Per source, arrivals that some view lacks, landed files included; writes nothing."""
+        """Per source, arrivals that some view lacks, landed files included; raises what `discover` would."""
         return self._intake.pending()
 
     def skip(self, source: str, arrival: int | str) -> None:
@@ -279,7 +279,7 @@ class Workspace(WorkspaceDefinitions):
         Args:
             spark: the session.
             views: which; None for all.
-            sources: directories of Parquet with rows of sources at these versions, in place of our own.
+            sources: directories of Parquet with rows of sources at these versions, in place of the workspace's.
             answers: directories of Parquet with what a batch run gave, by view, in place of running it.
 
         Raises:
@@ -316,7 +316,7 @@ class Workspace(WorkspaceDefinitions):
 
     def status(self) -> Status:
         """Sources, views, their freshness and what they keep."""
-        return make_status(self._store, self._intake.landed(), self._sinks.states())
+        return make_status(self._store, self._intake.waiting(), self._sinks.states())
 
     def history(self, view: str | None = None, *, limit: int | None = None) -> Sequence[Report]:
         """Reports of runs, oldest first; of one view, the runs that computed it.

@@ -161,7 +161,7 @@ class Chunk:
             self._places = {path: place for place, path in enumerate(self.columns["path"])}
         return self._places
 
-    def pin(self, place: int) -> tuple[int, PinnedFile]:
+    def at(self, place: int) -> tuple[int, PinnedFile]:
         """Give the index of the arrival that brought a file, and the file."""
         columns = self.columns
         file = PinnedFile(*(columns[name][place] for name in _PER_FILE))
@@ -264,12 +264,12 @@ class Arrivals(Sequence[Arrival]):
                 found = found.plus(chunk.totals if is_whole else chunk.sums(low, high))
         return found
 
-    def pin(self, path: str) -> tuple[int, PinnedFile] | None:
+    def find(self, path: str) -> tuple[int, PinnedFile] | None:
         """Give the version that brought a file, and the file as it was; None where none did."""
         for chunk, first in zip(self.chunks, self._starts, strict=False):
             place = chunk.places.get(path)
             if place is not None:
-                index, file = chunk.pin(place)
+                index, file = chunk.at(place)
                 return first + index + 1, file
         return None
 

@@ -10,7 +10,6 @@ costs time only: an older one is taken, or the log is replayed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import re
@@ -23,7 +22,7 @@ from typing import Any, Final
 
 from slacktide.errors import SlacktideError, StorageError, WorkspaceError
 from slacktide.store.arrivals import Arrivals, Chunk, Totals
-from slacktide.store.entry import dump_json
+from slacktide.store.entry import digest_of_bytes, dump_json
 from slacktide.store.fold import fold
 from slacktide.store.log import Log
 from slacktide.store.objects import Objects
@@ -112,7 +111,7 @@ def encode_checkpoint(world: World, place: Callable[[Chunk], str | None]) -> byt
         "runs": [[getattr(run, f.name) for f in fields(run)] for run in world.runs.values()],
     }
     rest = b"\n".join([dump_json(body), *lines])
-    head = {"format": FORMAT, "number": world.number, "digest": _digest(rest)}
+    head = {"format": FORMAT, "number": world.number, "digest": digest_of_bytes(rest)}
     return dump_json(head) + b"\n" + rest
 
 
@@ -130,7 +129,7 @@ def decode_checkpoint(data: bytes, where: str, fetch: Fetch) -> World:
     try:
         first, _, rest = data.partition(b"\n")
         head = json.loads(first)
-        if head["format"] != FORMAT or head["digest"] != _digest(rest):
+        if head["format"] != FORMAT or head["digest"] != digest_of_bytes(rest):
             raise WorkspaceError(f"{where} is torn or of another format")
         line, *chunks = rest.split(b"\n")
         lines = iter(chunks)
@@ -185,10 +184,6 @@ def _world(
 def _merged(world: World) -> World:
     sources = {n: replace(s, arrivals=s.arrivals.merged()) for n, s in world.sources.items()}
     return replace(world, sources=MappingProxyType(sources))
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def _kept(world: World) -> list[str]:
@@ -288,14 +283,14 @@ class Checkpoints:
         # Another writer may have removed it, as its hint did not know that we need it.
         if chunk.kept is None or self._objects.head(chunk_key(chunk.kept)) is None:
             text = chunk.text
-            chunk.kept = _digest(text)
+            chunk.kept = digest_of_bytes(text)
             self._objects.put(chunk_key(chunk.kept), text)
         return chunk.kept
 
     def _fetch(self, part: Part) -> bytes:
         """Read a part; one that is lost or torn is made again from the entries."""
         text = self._objects.get(chunk_key(part.name))
-        if text is not None and _digest(text) == part.name:
+        if text is not None and digest_of_bytes(text) == part.name:
             return text
         _logger.warning("the chunk %s is lost or torn: the log is read instead", part.name)
         entries = islice(Log(self._objects).since(0), part.number + 1)

@@ -20,7 +20,6 @@ from slacktide.store.update import Update
 _CORRUPT: Final = "restore the object from a backup; Slacktide never rewrites it"
 _FIELDS: Final = frozenset({"format", "writer", "at", "updates", "requirements", "digest"})
 _DIGEST: Final = b',"digest":"%s"}'
-_TAIL: Final = len(_DIGEST % bytes(32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def encode_entry(entry: Entry) -> bytes:
     Raises:
         InvariantError: it holds what JSON cannot.
     """
-    return signed(
+    return with_digest(
         dump_json(
             {
                 "format": FORMAT,
@@ -62,10 +61,14 @@ def encode_entry(entry: Entry) -> bytes:
     )
 
 
-def signed(document: bytes) -> bytes:
+def with_digest(document: bytes) -> bytes:
     """Give a JSON object with the digest of its text as its last field."""
-    digest = hashlib.blake2b(document, digest_size=16).hexdigest()
-    return document[:-1] + _DIGEST % digest.encode()
+    return document[:-1] + _DIGEST % digest_of_bytes(document).encode()
+
+
+def digest_of_bytes(data: bytes) -> str:
+    """Digest what is kept in an object, as 32 hexadecimal digits."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def decode_entry(data: bytes, where: str) -> Entry:
@@ -79,7 +82,11 @@ def decode_entry(data: bytes, where: str) -> Entry:
     unknown = document.keys() - _FIELDS
     if unknown:
         raise newer(where, f"the field {min(unknown)!r}")
-    if signed(data[:-_TAIL] + b"}") != data:
+    told = document.get("digest")
+    if told is None:
+        raise WorkspaceError(f"{where} is corrupt: it has no digest", hint=_CORRUPT)
+    tail = len(_DIGEST % str(told).encode())
+    if with_digest(data[:-tail] + b"}") != data:
         raise WorkspaceError(
             f"{where} is corrupt: its digest is that of another text", hint=_CORRUPT
         )

@@ -1,7 +1,7 @@
 """The log: numbered entries, each written once by put-if-absent.
 
 A number is taken only after the one before it, so that the entries have no gaps and the first
-missing number is the end. Nothing is listed.
+missing number is the end. Nothing is listed, but where the first entry is missing.
 """
 
 from __future__ import annotations
@@ -58,9 +58,11 @@ class Log:
 
         Raises:
             WorkspaceMissingError: there is none.
+            WorkspaceError: it was lost.
         """
         first = self.read(0)
         if first is None:
+            self.check_start()
             raise WorkspaceMissingError(
                 f"there is no workspace at {self._objects.address.spelling}",
                 hint="make one with: slacktide init",
@@ -95,7 +97,7 @@ class Log:
         if found is not None and not self.exists(0):
             raise WorkspaceError(
                 f"{self._where(0)}, the first entry of the log, is missing, and {found.path} is there",
-                hint="restore it from a copy, or remove all of that directory to begin anew",
+                hint="restore it from a copy, or remove log/ with all in it to begin anew",
             )
 
     def check_end(self, number: int) -> None:

@@ -59,7 +59,8 @@ class DefinedBy:
 class NonePlaced:
     """No source and no view with a sink was defined after an entry.
 
-    What of the file system is whose was checked by the world of that entry; links cannot be folded.
+    Which directories are whose was checked in the world of that entry, as links lead now; a fold sees no links, and
+    checks of sinks only that they differ.
     """
 
     since: int
@@ -177,20 +178,21 @@ def obstacle(world: World, requirement: Requirement) -> str | None:
             reason = None if by is None else f"plan {plan_id} was committed as run {by}"
         case RunFree(run):
             reason = f"run {run} was committed by another writer" if run in world.runs else None
-        case NotCollected(since) | NonePlaced(since):
-            reason = _since(world, requirement, since)
+        case NotCollected() | NonePlaced():
+            reason = _since(world, requirement)
         case _:
             assert_never(requirement)
     return reason
 
 
-def _since(world: World, requirement: NotCollected | NonePlaced, since: int) -> str | None:
-    if isinstance(requirement, NonePlaced):
-        late = _placed(world, since)
-        return late and f"{late} was given its place"
-    if world.collected <= since:
-        return None
-    return f"the run began at entry {since}, and a collection has passed that"
+def _since(world: World, requirement: NotCollected | NonePlaced) -> str | None:
+    match requirement:
+        case NotCollected(since):
+            reason = f"the run began at entry {since}, and a collection has passed that"
+            return None if world.collected <= since else reason
+        case NonePlaced(since):
+            late = _placed(world, since)
+            return late and f"{late} was defined"
 
 
 def _placed(world: World, since: int) -> str | None:

@@ -419,9 +419,8 @@ def test_a_file_that_nothing_reads_any_more_was_written_again(shop: Lab) -> None
     content, rewritten = path.read_bytes(), shop.land_as("t", [("insert", ("d", 123456))])
     path.write_bytes(rewritten.read_bytes())
     rewritten.unlink()
-    problem = shop.ws.status().sources["t"]["problem"]
-    assert path.name in problem
-    assert "after it was accepted" in problem
+    error = shop.ws.status().sources["t"]["error"]
+    assert (error["code"], path.name in error["message"]) == ("ARRIVAL_CHANGED", True)
     with refused(shop, e.ArrivalChangedError, f"source t: .*{path.name}.*after it was accepted"):
         shop.refresh()
     path.write_bytes(content)

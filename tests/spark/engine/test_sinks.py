@@ -10,9 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from slacktide import errors as e
+from slacktide.common.clock import system_clock
+from slacktide.engine.catalogue import Catalogue
 from slacktide.engine.sinks import Sinks
 from slacktide.engine.workspace import Workspace
 from slacktide.store.pointers import PointerLink
+from slacktide.store.store import Store
 from tests.harness.lab import Lab, bag
 from tests.harness.objects import Killed
 
@@ -272,6 +275,25 @@ def test_places_that_cannot_be(shop: Lab) -> None:
     lab.view("more", SUMS, None, sink={"parquet": str(theirs)})
     lab.refresh()
     assert published(theirs) == lab.bag("more"), "an empty directory is nothing of theirs"
+
+
+def test_a_sink_is_held_apart_from_what_comes_meanwhile(shop: Lab) -> None:
+    """A view that was read, one that a run registers, and a new text: each sink against a source of the same moment."""
+    landing = at(shop).parent
+    landing.mkdir()
+    catalogue = Catalogue(store := Store.open(shop.ws.root, clock=system_clock))
+    draft = catalogue.draft_view(shop.spark, "sums", SUMS, {"sink": to(shop)})
+    declared = {"other": {"sql": SUMS, "sink": to(shop, "other")}}
+    plan = shop.ws.plan(declarations={"views": declared})
+    given = {"kind": "files", "format": "csv", "schema": "a INT"}
+    shop.ws.add_source("late", path=str(landing), **given)
+    with pytest.raises(e.CommitConflictError, match="source late was defined"):
+        catalogue.add_view(draft)
+    report = shop.ws.refresh(shop.spark, plan)
+    assert "shares files with source late" in str(report.views["other"].error)
+    with pytest.raises(e.InvalidSettingError, match="shares files with source late"):
+        shop.view("sums", SUMS, None, sink=to(shop))
+    assert not store.world().views
 
 
 def test_another_workspace_does_not_take_a_sink_over(shop: Lab) -> None:

@@ -141,8 +141,8 @@ def test_a_source_whose_directory_went_away_hides_nothing_else(
         assert "source orders takes nothing in: there is no directory" in told.out.replace(
             "\n", " "
         )
-    problem = shop("source", "list", "--json").document["sources"]["orders"]["problem"]
-    assert problem == f"there is no directory {tmp_path / 'orders'}"
+    problem = shop("source", "list", "--json").document["sources"]["orders"]["error"]
+    assert problem["message"] == f"there is no directory {tmp_path / 'orders'}"
     assert shop("discover").code != 0
 
 

@@ -67,3 +67,41 @@ def test_a_function_returns_a_type(tmp_path: Path, returns: str) -> None:
     with pytest.raises(ObjectExistsError, match="there is a function price already"):
         Catalogue(store).add_function("PRICE", "shop:price", "double", {})
     assert set(store.world().functions) == {"price"}
+
+
+def beside(tmp_path: Path, update: s.Update) -> s.Store:
+    """A store under whose first commit another writer's entry comes."""
+    root = str(tmp_path / "ws")
+    other = s.Store.create(root, settings={}, clock=system_clock)
+    done: list[str] = []
+
+    def hook(name: str, key: str) -> None:
+        if name.startswith("put") and key.startswith("log/") and not done:
+            done.append(key)
+            other.commit([update])
+
+    objects = FaultyObjects(s.connect(s.parse_address(root)), hook=hook)
+    return s.Store.open(root, clock=system_clock, objects=objects)
+
+
+def published(path: Path) -> s.AddView:
+    return s.AddView("q", "SELECT 1", {"sink": {"parquet": str(path)}}, {}, {})
+
+
+def test_a_source_and_a_sink_that_come_at_once_are_held_apart(tmp_path: Path) -> None:
+    landing = tmp_path / "orders"
+    landing.mkdir()
+    store = beside(tmp_path, published(landing / "out"))
+    declared = {"path": str(landing), "format": "csv", "schema": "a INT"}
+    with pytest.raises(InvalidSettingError, match="shares files with the sink of view q"):
+        Catalogue(store).add_source("orders", "files", declared)
+    assert not store.world().sources
+
+
+def test_a_source_and_a_sink_that_are_apart_may_come_at_once(tmp_path: Path) -> None:
+    landing = tmp_path / "orders"
+    landing.mkdir()
+    store = beside(tmp_path, published(tmp_path / "out"))
+    declared = {"path": str(landing), "format": "csv", "schema": "a INT"}
+    Catalogue(store).add_source("orders", "files", declared)
+    assert (set(store.world().sources), set(store.world().views)) == ({"orders"}, {"q"})

@@ -24,7 +24,7 @@ from slacktide.engine.foreign_keys import (
     lost,
     windows_of,
 )
-from slacktide.engine.pinning import files_of
+from slacktide.engine.pinning import pinned_files
 from slacktide.engine.planning import make_plan
 from slacktide.engine.sources.pins import content_digest
 from slacktide.errors import DataError, SourceError
@@ -234,7 +234,7 @@ def mirror(name: str, at: int) -> s.SetChain:
 
 
 def names_read(of: s.World, plan: Any) -> dict[str, list[str]]:
-    found = files_of(of, windows_of(of, plan))
+    found = pinned_files(of, windows_of(of, plan))
     return {name: [Path(file.path).name for file in files] for name, files in found.items()}
 
 

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from slacktide.engine.workspace import Workspace
-from slacktide.errors import InvalidSettingError, SourceError, UnknownObjectError
+from slacktide.errors import (
+    ArrivalChangedError,
+    InvalidSettingError,
+    SourceError,
+    UnknownObjectError,
+)
 from tests.harness.landing import feed, write
 from tests.harness.objects import SetClock
 
@@ -117,3 +122,33 @@ def test_a_delete_is_an_error_where_only_rows_are_added(ws: Workspace, tmp_path:
     assert ws.status().sources["t"]["version"] == 1
     ws.skip("t", "b.parquet")
     assert ws.discover() == {"t": 2}
+
+
+def test_a_file_written_anew_ends_discovery_until_the_user_acts(
+    ws: Workspace, tmp_path: Path
+) -> None:
+    add(ws, "t", tmp_path / "t")
+    add(ws, "u", tmp_path / "u")
+    path = land(tmp_path / "t", "a.csv")
+    assert ws.discover() == {"t": 1, "u": 0}
+    os.utime(path, (5, 5))  # delivered again as it was
+    assert (ws.discover(), ws.pending()) == ({"t": 1, "u": 0}, {"t": 1, "u": 0})
+    path.write_text("2\n", encoding="utf-8")
+    land(tmp_path / "t", "b.csv")
+    land(tmp_path / "u", "b.csv")
+    with pytest.raises(ArrivalChangedError, match=r"source t: .*a\.csv changed"):
+        ws.pending()
+    with pytest.raises(ArrivalChangedError, match=r"source t: .*a\.csv changed") as caught:
+        ws.discover()
+    assert "source hold t" in caught.value.hint
+    told = ws.status().sources
+    assert (told["t"]["error"]["code"], told["u"]["error"]) == ("ARRIVAL_CHANGED", None)
+    assert (told["t"]["version"], told["u"]["version"]) == (1, 1), "others are taken in"
+    ws.hold_source("t")
+    assert ws.discover() == {"t": 1, "u": 1}
+    assert ws.status().sources["t"]["error"] is None
+    ws.hold_source("t", held=False)
+    ws.skip("t", "a.csv")
+    assert ws.discover() == {"t": 2, "u": 1}
+    land(tmp_path / "t", "b.csv").unlink()
+    assert ws.discover() == {"t": 2, "u": 1}, "what is gone may not be needed any more"

@@ -122,3 +122,16 @@ def test_sums_are_those_of_the_records() -> None:
         expected = sum((r.rows or 0) - 2 * (r.deletes or 0) for r in left)
         assert source.rows_at(version) == max(expected, 0)
     assert replace(source, skipped=frozenset()).rows_at(41) is None
+
+
+def test_every_file_is_found_with_the_version_that_brought_it() -> None:
+    arrivals = Arrivals()
+    for number in range(40):
+        arrivals = arrivals.appended(
+            [arrival(f"{number}-{n}", files=(number + n) % 4) for n in range(number % 3)]
+        )
+    assert len(arrivals.chunks) > 2
+    told = list(arrivals.pins())
+    assert len(told) == arrivals.file_count > 20
+    assert all(arrivals.find(pin.path) == (version, pin) for version, pin in told)
+    assert arrivals.find("/in/of/none") is None

@@ -106,11 +106,11 @@ BROKEN: list[tuple[s.Requirement, s.Update, str]] = [
         s.ReplaceView("q1", "", {}, {}, {}),
         "view q1 was changed by entry 2",
     ),
-    (s.NonePlaced(1), s.AddSource("other", "files", {}, ()), "source other was given its place"),
+    (s.NonePlaced(1), s.AddSource("other", "files", {}, ()), "source other was defined"),
     (
         s.NonePlaced(1),
         s.AddView("q2", "", {"sink": {"parquet": "/x"}}, {}, {}),
-        "the sink of view q2 was given its place",
+        "the sink of view q2 was defined",
     ),
     (
         s.ReadersAre("orders", ()),

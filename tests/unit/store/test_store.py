@@ -19,7 +19,7 @@ from slacktide.errors import (
     WorkspaceExistsError,
     WorkspaceMissingError,
 )
-from slacktide.store.entry import entry_key, signed
+from slacktide.store.entry import entry_key, with_digest
 from slacktide.store.fold import KEPT_REPORTS
 from tests.harness.objects import FaultyObjects, TickingClock, lost
 
@@ -98,7 +98,7 @@ def test_where_there_is_no_workspace(
 def entry(**changes: object) -> bytes:
     """An entry as another version could have written it."""
     document = {"format": 1, "writer": "w", "at": "t", "updates": [], "requirements": []}
-    return signed(json.dumps({**document, **changes}).encode())
+    return with_digest(json.dumps({**document, **changes}).encode())
 
 
 NEWER = [

@@ -1,6 +1,6 @@
 """Sources of files, without a JVM: declared, looked at, accepted and checked again."""
 
-from slacktide.engine.sources.arriving import Landing, accept, peek, resolve_file
+from slacktide.engine.sources.arriving import Look, accept, peek, resolve_file
 from slacktide.engine.sources.ddl import parse_ddl, to_ddl
 from slacktide.engine.sources.declaration import (
     KINDS,
@@ -21,7 +21,7 @@ from slacktide.engine.sources.widening import (
 __all__ = [
     "KINDS",
     "Declaration",
-    "Landing",
+    "Look",
     "accept",
     "check_arguments",
     "check_pins",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from slacktide.common.clock import isoformat
 from slacktide.common.quantities import parse_duration
@@ -43,8 +43,9 @@ class _One:
     spans: Mapping[str, KeySpans] = field(default_factory=dict)
 
 
-class Landing(NamedTuple):
-    """What lies in the directory of a source.
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a look at the directory of a source finds; of accepted files that are as they were, nothing.
 
     Attributes:
         fresh: files that came and are not accepted yet, oldest first, then by name.
@@ -76,7 +77,7 @@ class Accepted:
 
 def peek(
     source: Source, *, storage_options: Mapping[str, Any] | None = None, now: datetime
-) -> Landing:
+) -> Look:
     """List the files that came, and those that were written anew since they were accepted.
 
     A name that was accepted once is never fresh again. Files that are gone are not missed here: those
@@ -93,21 +94,23 @@ def peek(
     return look(open_directory(source.arguments["path"], storage_options), source, now=now)
 
 
-def look(directory: Directory, source: Source, *, now: datetime) -> Landing:
+def look(directory: Directory, source: Source, *, now: datetime) -> Look:
     """List what lies in an open directory; see `peek`."""
     settle = source.arguments.get("settle")
     latest = None if settle is None else now - parse_duration(settle, setting="settle")
     fresh: list[Listed] = []
     rewritten: list[PinnedFile] = []
     for file in directory.files():
-        known = source.arrivals.pin(directory.path(file.key))
+        known = source.arrivals.find(directory.path(file.key))
         if known is None:
             if latest is None or file.modified <= latest:
                 fresh.append(file)
-        elif known[0] not in source.skipped and not is_as_pinned(file, known[1]):
-            rewritten.append(known[1])
+            continue
+        version, pinned = known
+        if version not in source.skipped and not is_as_pinned(file, pinned):
+            rewritten.append(pinned)
     fresh.sort(key=lambda file: (file.modified, file.key))
-    return Landing([_pin(directory, file) for file in fresh], rewritten)
+    return Look([_pin(directory, file) for file in fresh], rewritten)
 
 
 def accept(

@@ -81,7 +81,11 @@ class Directory:
         return path.removeprefix(self._parent) if path.startswith(self._parent) else None
 
     def files(self) -> Iterator[Listed]:
-        """List all data files: no part of their name below here begins with ``_`` or ``.``."""
+        """List all data files: no part of their name below here begins with ``_`` or ``.``.
+
+        On disks, those called ``NAME#1``, of whatever number, are none either: obstore writes to such names
+        first, and lists none of them.
+        """
         try:
             for batch in obstore.list(self._client, self._prefix.rstrip("/") or None):
                 for meta in batch:
@@ -183,8 +187,7 @@ class RangedFile(io.RawIOBase):
 def is_data(key: str) -> bool:
     """Tell whether a file holds data: neither it nor a folder of it is hidden, or on its way (`hdfs put`).
 
-    Spark passes over all of these, named as they may be. On disks, files called ``NAME#1``, of whatever number,
-    are on their way, too: obstore writes to such names first, and lists none of them.
+    Spark passes over all of these, named as they may be.
     """
     parts = key.split("/")
     return not any(part.startswith(("_", ".")) or part.endswith("._COPYING_") for part in parts)
@@ -247,12 +250,13 @@ def _refuse_below(folder: Path, error: Exception) -> None:
     circle = circle_below(folder)
     if circle is not None:
         raise _circular(str(folder), circle) from error
-    refused: list[OSError] = []
-    for _ in os.walk(folder, onerror=refused.append, followlinks=True):
-        if refused:
-            break
-    if refused and isinstance(refused[0], PermissionError):
-        raise _denied(str(refused[0].filename)) from error
+
+    def refuse(found: OSError) -> None:
+        if isinstance(found, PermissionError):
+            raise _denied(str(found.filename)) from error
+
+    for _ in os.walk(folder, onerror=refuse, followlinks=True):
+        pass
 
 
 def _circular(where: str, link: Path) -> SourceError:

@@ -22,6 +22,9 @@ from slacktide.store.arrivals import PinnedFile
 
 READ_WHOLE: Final = 16 * 1024 * 1024
 REMOTE_READERS: Final = 16
+_SAME: Final[set[tuple[str, str, str | None, str | None]]] = set()
+"""Files that were touched, by their new marks, and read and found to be the same: each process reads them once."""
+_MOST_SAME: Final = 100_000
 
 
 def content_digest(chunks: Iterable[bytes]) -> str:
@@ -87,7 +90,12 @@ def difference(directory: Directory, key: str, file: PinnedFile) -> str | None:
         return None
     if now.size != file.size:
         return f"changed: it had {file.size} bytes and has {now.size}"
+    told = (file.path, now.mark, now.etag, file.digest)
+    if told in _SAME:
+        return None
     if file.digest is not None and content_digest(directory.chunks(key)) == file.digest:
+        if len(_SAME) < _MOST_SAME:
+            _SAME.add(told)
         return None
     return f"changed: it was written at {file.modified} and again at {now.mark}"
 
@@ -98,7 +106,8 @@ def is_as_pinned(now: Listed, file: PinnedFile) -> bool:
         return False
     if file.etag is None or now.etag is None:
         return now.mark == file.modified
-    return now.etag == file.etag
+    # Azure quotes marks where it describes an object, and not where it lists them.
+    return now.etag.strip('"') == file.etag.strip('"')
 
 
 def _changed(file: PinnedFile, fact: str, source: str) -> ArrivalChangedError:
@@ -106,6 +115,6 @@ def _changed(file: PinnedFile, fact: str, source: str) -> ArrivalChangedError:
     name = source or "NAME"
     return ArrivalChangedError(
         f"{owner}{file.path} {fact}, after it was accepted",
-        hint="land what is new under a new name and put the file back, or: "
-        f"slacktide source skip {name} {quote(file.path)}, or: slacktide source reset {name}",
+        hint=f"land what is new under a new name and put the file back, or: slacktide source skip {name} "
+        f"{quote(file.path)}, or: slacktide source reset {name}; source hold {name} lets others go on meanwhile",
     )

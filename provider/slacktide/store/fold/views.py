@@ -68,7 +68,7 @@ def _view(number: int, update: Stated) -> ViewRecord:
 
 
 def _sink_free(draft: Draft, view: Stated) -> None:
-    """Two views never publish to one place, whoever adds the other one meanwhile."""
+    """Two views never publish to one place; that none lies in another is for who commits to require (`NonePlaced`)."""
     sink = view.settings.get("sink")
     for other in draft.views.values():
         if sink is not None and other.name != view.name and other.settings.get("sink") == sink:

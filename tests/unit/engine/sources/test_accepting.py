@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet as pq
 
-from slacktide.engine.sources import accept, check_pins, peek
+from slacktide.engine.sources import Look, accept, check_pins, peek
 from slacktide.errors import SourceError
 from slacktide.store import Arrivals
 from tests.harness.landing import (
@@ -39,7 +39,7 @@ def test_every_file_is_an_arrival(landing, orders):
         (pin,) = arrival.files
         assert pin.digest
         assert replace(pin, rows=None, digest=None) == file
-    assert peek(accepted(orders, arrivals), now=NOW) == ([], [])
+    assert peek(accepted(orders, arrivals), now=NOW) == Look([], [])
     assert arrivals_of(orders, [], now=NOW) == []
 
 

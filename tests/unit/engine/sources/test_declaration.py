@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from datetime import datetime
 
 import pyarrow as pa
@@ -11,7 +10,7 @@ from pyarrow import parquet as pq
 from slacktide.engine.sources import check_source, infer_schema
 from slacktide.engine.sources.options import check_options
 from slacktide.errors import InvalidNameError, InvalidSettingError, SourceError
-from tests.harness.landing import feed, table, write
+from tests.harness.landing import as_nobody, feed, table, write
 
 ROWS = {
     "a": (pa.int8(), "TINYINT"),
@@ -280,18 +279,6 @@ def test_a_first_file_that_is_corrupt(landing):
             check_source("orders", "files", given)
         assert caught.value.hint
         (landing / name).unlink()
-
-
-@contextmanager
-def as_nobody():
-    """Be a user that permissions bind, also where the tests run as root."""
-    mine = os.geteuid()
-    if mine == 0:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(mine)
 
 
 def test_a_directory_that_may_not_be_read(landing):
