@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -69,11 +70,7 @@ def add(
         "max_backlog": _number_or_text(max_backlog),
         "quarantine": quarantine,
     }
-    # 0 and an empty text were said, and are refused where they are wrong.
-    given = {
-        name: value for name, value in arguments.items() if value is not None and value is not False
-    }
-    source = opened(context).add_source(name, kind=kind, **given)
+    source = opened(context).add_source(name, kind=kind, **_said(arguments))
     columns = [dict(column) for column in source.schema]
     if as_json:
         emit({"name": name, "kind": kind, "version": source.version, "schema": columns})
@@ -83,6 +80,11 @@ def add(
         ("column", "type", "nullable"),
         [(column["name"], column["type"], column.get("nullable", True)) for column in columns],
     )
+
+
+def _said(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given; 0 and an empty text were, and are refused where they are wrong."""
+    return {name: v for name, v in arguments.items() if v is not None and v is not False}
 
 
 def _number_or_text(text: str | None) -> int | str | None:
