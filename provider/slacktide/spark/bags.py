@@ -80,20 +80,36 @@ def units_sql(table: str, listed: Sequence[str]) -> str:
     return f"SELECT {outputs} FROM {table} {copies_sql()}"
 
 
-def current_rows_sql(base: str, changes: str, columns: Typed, *, what: str) -> str:
+def current_rows_sql(
+    base: str, changes: str, columns: Typed, key: Sequence[str], *, what: str
+) -> str:
     """The rows of `base`, which are plain, after signed changes, without grouping the whole base.
 
-    Only rows of the base that equal a changed row are grouped; the others pass as they are.
+    Only rows are grouped that may equal one that went: those with its key, or with all of its values where no
+    key is declared. Nothing is believed of a key: rows that are equal have equal keys. The other rows pass as they
+    are, and of these a reader takes from the files the columns alone that it needs.
+
+    Args:
+        base: a table of rows.
+        changes: a table of rows and ``__m``.
+        columns: of both.
+        key: names of columns, quoted, by which rows are told apart; none where that is not known.
+        what: is told of where fewer copies are there than went.
     """
-    comparable = [column for column, data_type in columns if is_comparable(data_type)]
-    equal = " AND ".join(f"b.{column} <=> d.{column}" for column in comparable) or "true"
+    comparable = {column: data_type for column, data_type in columns if is_comparable(data_type)}
+    by = [column for column in key if column in comparable] or [*comparable]
     names = ", ".join(column for column, _ in columns)
+    keys = ", ".join(by) or "1 AS __none"
+    gone = f"(SELECT DISTINCT {keys} FROM {changes} WHERE __m < 0)"
+    equal = " AND ".join(f"b.{column} <=> d.{column}" for column in by) or "true"
     listed = ", ".join(f"b.{column}" for column, _ in columns)
     touched = (
-        f"(SELECT {listed}, 1L AS __m FROM {base} b LEFT SEMI JOIN {changes} d ON {equal}"
-        f" UNION ALL SELECT {names}, __m FROM {changes})"
+        f"(SELECT {listed}, 1L AS __m FROM {base} b LEFT SEMI JOIN {gone} d ON {equal}"
+        f" UNION ALL SELECT {listed}, __m FROM {changes} b LEFT SEMI JOIN {gone} d ON {equal})"
     )
+    came = f"(SELECT {listed}, __m FROM {changes} b LEFT ANTI JOIN {gone} d ON {equal})"
     return (
-        f"SELECT {listed} FROM {base} b LEFT ANTI JOIN {changes} d ON {equal}"
+        f"SELECT {listed} FROM {base} b LEFT ANTI JOIN {gone} d ON {equal}"
+        f" UNION ALL SELECT {names} FROM {came} {copies_sql('__m')}"
         f" UNION ALL {rows_sql(touched, columns, what=what)}"
     )

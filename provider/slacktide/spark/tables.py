@@ -137,7 +137,8 @@ class Tables:
         what = f"source {source}"
         if base is None:
             return self._shelf.define(rows_sql(since, typed, what=what))
-        return self._shelf.define(current_rows_sql(base, since, typed, what=what))
+        key = [quoted(name) for name in record.arguments.get("key") or ()]
+        return self._shelf.define(current_rows_sql(base, since, typed, key, what=what))
 
     def _since(self, source: str, mirror: Mirrored, version: int) -> str:
         """What leads from the base of a mirror to a version: its segments, then landed files."""
