@@ -77,17 +77,23 @@ class Knowledge:
         return self.fitted.coefficients
 
     def evidence(
-        self, record: ViewRecord | None, rows: int | None, changed: int | None = None
+        self,
+        record: ViewRecord | None,
+        rows: int | None,
+        changed: int | None = None,
+        *,
+        merges: bool = True,
     ) -> Evidence:
-        """The past runs of a view under its present text, and the rows of its sources and their changes now."""
+        """The past runs of a view under its present text, and what of its sources holds now; see `Evidence`."""
+        now = Evidence((), self.coefficients, rows, changed, merges)
         if record is None or record.since is None:
-            return Evidence((), self.coefficients, rows, changed)
+            return now
         since = record.since
         past = [
             _past(number, views.get(record.name)) for number, views in self.told if number >= since
         ]
         runs = [one for one in past if one is not None]
-        return Evidence(runs, self.coefficients, rows, changed)
+        return replace(now, runs=runs)
 
     @cached_property
     def told(self) -> list[tuple[int, Mapping[str, Any]]]:
@@ -289,7 +295,8 @@ def _past(run: int, told: Any) -> PastRun | None:
             prices={one["way"]: float(one["price"]) for one in predicted.get("alternatives", ())},
             rows=_sound_count(told.get("rows")),
             changed=_sound_count(predicted.get("changed_rows")),
-            is_first="FIRST_RUN" in told.get("reasons", ()),
+            # The first run reads rows as they have landed.
+            merges=bool(predicted.get("merges", "FIRST_RUN" not in told.get("reasons", ()))),
             switches="remembering" in predicted,
             turned_back=bool(told.get("switched")),
         )

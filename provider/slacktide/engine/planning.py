@@ -129,11 +129,22 @@ def situation_of(
         broken="" if record is None else record.doubted,
         statistics=known.statistics(view, since, end),
         evidence=known.evidence(
-            record, known.rows(view, end), known.rows_changed(view, since, end)
+            record,
+            known.rows(view, end),
+            known.rows_changed(view, since, end),
+            merges=_merges(known, view, end),
         ),
         remembers=() if record is None else record.remembers,
         is_shared=record is not None and known.is_shared(record),
     )
+
+
+def _merges(known: Knowledge, view: ReadView, end: Mapping[str, int]) -> bool:
+    """Whether a full run merges most of the rows that it reads; see `Evidence.merges`."""
+    sources = known.world.sources
+    rows = {name: sources[name].rows_at(end[name]) or 0 for name in view.sources}
+    merged = sum(n for name, n in rows.items() if is_merged(known.world, name, end[name]))
+    return 2 * merged > sum(rows.values())
 
 
 def _chosen(world: World, views: Sequence[str] | None) -> tuple[list[ViewRecord], tuple[str, ...]]:
@@ -318,6 +329,14 @@ def _read_versions(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> d
         for name in upkeep[plan.view].snapshots if plan.view in upkeep else ():
             read[name] = min(plan.end[name], read.get(name, plan.end[name]))
     return dict(sorted(read.items()))
+
+
+def is_merged(world: World, name: str, end: int) -> bool:
+    """Whether rows have gone from a mirror since its base was written, which a run will not write anew."""
+    chain = world.chains.get(mirror_id(name))
+    if chain is None or chain.base is None or is_mirror_due(world, name, end):
+        return False
+    return world.sources[name].arrivals.totals(chain.base.versions[name], end).deletes != 0
 
 
 def is_mirror_due(world: World, name: str, end: int) -> bool:

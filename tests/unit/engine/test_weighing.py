@@ -161,7 +161,7 @@ def test_explain_tells_what_each_way_is_expected_to_cost(priced: Priced) -> None
     text = priced.ws.explain(VIEW).text
     assert "next run: full\n  because computing the view in full is expected to be cheaper" in text
     assert "by increments 85." in text
-    assert "(as it took before), in full with its states 17." in text
+    assert "(as it took before), in full with its states 5." in text
     assert "expected CPU: by increments 85." in priced.ws.explain(priced.ws.plan()).text
 
 

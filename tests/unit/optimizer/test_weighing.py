@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slacktide.optimizer.costs import Evidence, PastRun, Vector
+from slacktide.optimizer.costs.evidence import MERGING
 from slacktide.optimizer.weighing import (
     LEAST_ROWS,
     REGRET,
@@ -114,11 +115,26 @@ def test_the_text_costs_what_building_cost_until_it_has_run() -> None:
 
 
 def test_full_costs_more_after_changes_than_the_first_time() -> None:
-    first = replace(past(1, "rebuild", 8.0), is_first=True)
+    first = replace(past(1, "rebuild", 8.0), merges=False)
     assert price(weigh(case(first)), "rebuild") == pytest.approx(28.0)
     assert price(weigh(case(first)), "text") == pytest.approx(28.0)
     known = weigh(case(first, past(2, "text", 9.0)))
     assert price(known, "rebuild") == pytest.approx(9.0), "what another full way has shown"
+
+
+def test_rows_that_need_no_merging_cost_less_again() -> None:
+    """After a mirror was written anew, and once more when rows have gone from it."""
+    merged, fresh = past(1, "rebuild", 8.0), replace(past(2, "rebuild", 2.0), merges=False)
+
+    def rebuilding(*runs: PastRun, merges: bool) -> float:
+        evidence = Evidence(runs, rows=LEAST_ROWS, merges=merges)
+        return price(weigh(replace(case(), evidence=evidence)), "rebuild")
+
+    assert rebuilding(merged, fresh, merges=True) == pytest.approx(8.0)
+    assert rebuilding(merged, fresh, merges=False) == pytest.approx(2.0)
+    assert rebuilding(merged, merges=False) == pytest.approx(8.0 / MERGING)
+    text = replace(past(2, "text", 1.0), merges=False)
+    assert rebuilding(merged, text, merges=False) == pytest.approx(1.0)
 
 
 def test_after_one_bad_run_the_next_is_full() -> None:
@@ -273,7 +289,7 @@ def test_when_increments_become_dear_not_every_size_learns_it_for_itself() -> No
 
 
 def test_a_large_change_does_not_make_full_cost_what_the_first_build_foretold() -> None:
-    first = replace(past(1, "rebuild", 4.0), is_first=True, changed=10**7)
+    first = replace(past(1, "rebuild", 4.0), merges=False, changed=10**7)
     later = replace(past(2, "rebuild", 4.2), changed=200_000)
     evidence = Evidence([first, later], rows=LEAST_ROWS, changed=3_000_000)
     assert price(weigh(replace(case(), evidence=evidence)), "rebuild") == pytest.approx(4.2)

@@ -28,8 +28,8 @@ Way = Literal["incremental", "rebuild", "text"]
 Basis = Literal["observed", "modelled", "doubted"]
 
 
-AFTER_CHANGES: Final = 3.5
-"""What a full run after changes takes over the first one: the median of 11 TPC-H views (ADR 0009)."""
+MERGING: Final = 3.5
+"""What a full run takes over one that has no rows to merge: the median of 11 TPC-H views (ADR 0009)."""
 
 ALIKE: Final = 2.0
 """From one class of sizes of changes to the next: changes are alike within the root of it."""
@@ -54,6 +54,7 @@ class Prediction:
         basis: ``observed`` where the very program has run before, ``modelled`` where it has not, and
             ``doubted`` where what was believed of it has expired.
         changed: rows of all changes that the run takes in; None where they are not known.
+        merges: as of `Evidence`.
     """
 
     way: Way
@@ -63,6 +64,7 @@ class Prediction:
     outside: float
     basis: Basis
     changed: int | None = None
+    merges: bool = True
 
     @property
     def price(self) -> float:
@@ -78,6 +80,7 @@ class Prediction:
             "cpu_seconds": round(self.in_tasks, 3),
             "outside_seconds": round(self.outside, 3),
             **({} if self.changed is None else {"changed_rows": self.changed}),
+            "merges": self.merges,
             **self.work.to_dict(),
         }
 
@@ -95,7 +98,7 @@ class PastRun:
         prices: what each way would have cost, as expected then.
         rows: of the view's sources then; None where they were not known.
         changed: rows of all changes that it took in; None where they were not known.
-        is_first: whether there was no answer before it.
+        merges: as of `Evidence`, at that run.
         switches: whether it started or stopped to remember a join.
         turned_back: whether it left its program for the author's text: its figures are of both.
     """
@@ -109,7 +112,7 @@ class PastRun:
     prices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     rows: int | None = None
     changed: int | None = None
-    is_first: bool = False
+    merges: bool = True
     switches: bool = False
     turned_back: bool = False
 
@@ -142,16 +145,25 @@ class Evidence:
         coefficients: the prices.
         rows: of the view's sources; None where they are not known.
         changed: rows of all changes that are to be taken in; None where they are not known.
+        merges: whether a full run must merge most rows that it reads with changes that came to them: those of
+            mirrors that are not as they were written. What it takes depends on that more than on anything else.
     """
 
     runs: Sequence[PastRun] = ()
     coefficients: Coefficients = DEFAULTS
     rows: int | None = None
     changed: int | None = None
+    merges: bool = True
 
     def newest(self, program: str) -> PastRun | None:
         """The newest run of a program."""
         return next((past for past in reversed(self.runs) if past.program == program), None)
+
+    def like(self, program: str) -> PastRun | None:
+        """The newest run of a program that merged rows, or did not, as it would now; else the newest of all."""
+        runs = [past for past in reversed(self.runs) if past.program == program]
+        alike = (past for past in runs if past.merges == self.merges)
+        return next(alike, next(iter(runs), None))
 
     def nearest(self, program: str, work: Vector) -> PastRun | None:
         """The incremental run that tells most of the next: the newest after changes about as large, that lay alike.
@@ -221,7 +233,7 @@ class Evidence:
 
         # What full runs take does not depend on how much has changed.
         def last(program: str, work: Vector) -> PastRun | None:
-            return self.nearest(program, work) if way == "incremental" else self.newest(program)
+            return self.nearest(program, work) if way == "incremental" else self.like(program)
 
         rates, past = self.coefficients, last(program, work)
         other = None if like is None else last(*like)
@@ -233,19 +245,20 @@ class Evidence:
             seconds, outside = alike.in_tasks, alike.outside
         else:
             seconds, outside = rates.in_tasks(work) * self.weight(), rates.outside(work)
-        return Prediction(way, program, work, seconds, outside, basis, self.changed)
+        return Prediction(way, program, work, seconds, outside, basis, self.changed, self.merges)
 
     def _grown(self, past: PastRun, other: PastRun | None, work: Vector) -> float:
         """What tasks of a program take now that has run; `other` is a run of the other full way.
 
-        The first run read rows as they had landed, a later one consolidates them with what has changed since.
+        Where the one merged rows and the next will not, or the other way round, a run of the other way tells more.
         """
         seconds = past.in_tasks * self._growth(past, work)
-        if not past.is_first:
+        if past.way == "incremental" or past.merges == self.merges:
             return seconds
-        if other is None or other.is_first:
-            return seconds * AFTER_CHANGES
-        return max(seconds, other.in_tasks)
+        found = None if other is None or other.merges != self.merges else other.in_tasks
+        if self.merges:
+            return seconds * MERGING if found is None else max(seconds, found)
+        return seconds / MERGING if found is None else min(seconds, found)
 
     def _growth(self, past: PastRun, work: Vector) -> float:
         """By how much more there is to do than then.
