@@ -212,6 +212,9 @@ class RandomHistory:
             name, [arrival(f"{self._count}", files=dice.randrange(3)) for _ in range(2)]
         )
         choices: list[s.Update] = [accept] * 6
+        pins = [pin for _, pin in world.sources[name].arrivals.pins()]
+        touched = tuple(replace(pin, modified=f"t{self._count}") for pin in pins[:2])
+        choices += [s.RepinFiles(name, touched)]
         choices += [s.HoldSource(name, dice.random() < 0.5), s.MarkComplete(name, "2026")]
         columns = ({"name": f"c{self._count}", "type": "INT", "version": 1},)
         wide = (*world.sources[name].schema, {**columns[0], "added": True})

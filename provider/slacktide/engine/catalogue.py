@@ -20,7 +20,7 @@ from slacktide.engine.definitions import (
     refuse_if_read,
 )
 from slacktide.engine.forgetting import forget_states
-from slacktide.engine.places import check_source_places
+from slacktide.engine.places import check_sink_place, check_source_places
 from slacktide.engine.redefining import (
     Redefinition,
     altered_source,
@@ -69,7 +69,9 @@ class Catalogue:
             check_source_places(name, check_arguments(kind, arguments), self._store.root, world)
             found = check_source(name, kind, arguments, storage_options=self._store.options)
             update = u.AddSource(name, kind, found.arguments, found.schema)
-            return Redefinition([update], [q.NameFree("source", name), q.NonePlaced(world.number)])
+            # What is only read may lie anywhere but where we write; a quarantine meets nothing.
+            apart = q.NonePlaced(world.number, read="quarantine" in found.arguments)
+            return Redefinition([update], [q.NameFree("source", name), apart])
 
         self._redefine(define)
         return self._store.world().sources[name]
@@ -81,13 +83,18 @@ class Catalogue:
         world = self._store.world()
         draft = draft_view(spark, world, name, sql, settings)
         check_sink_of(name, draft.settings, draft.view.outputs, self._store, world)
-        return replace(draft, ground=(*draft.ground, *_apart([draft.update()], world)))
+        return draft
 
     def add_view(self, draft: ViewDraft) -> ViewRecord:
         """Add a view that was read."""
-        _free(self._store.world(), draft.name)
-        free = q.NameFree("view", draft.name)
-        self._store.commit([draft.update()], [free, *draft.ground])
+
+        def define(world: World) -> Redefinition:
+            _free(world, draft.name)
+            check_sink_place(draft.name, draft.settings, self._store.root, world)
+            update, free = draft.update(), q.NameFree("view", draft.name)
+            return Redefinition([update], [free, *draft.ground, *_apart([update], world)])
+
+        self._redefine(define)
         return self._store.world().views[draft.name]
 
     def replace_view(

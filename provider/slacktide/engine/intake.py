@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
-from slacktide.engine.sources import Look, accept, check_pins, peek, resolve_file, wide_ddl
+from slacktide.engine.sources import Look, accept, look_again, peek, resolve_file, wide_ddl
 from slacktide.errors import (
     CommitConflictError,
     InvalidSettingError,
@@ -66,11 +66,14 @@ class Intake:
             source = self._store.world().sources.get(name)
             if source is None:
                 return
-            fresh = self._fresh(source)
-            if not fresh:
+            look = self._look(source)
+            again = self._look_again(source, look, deeply=True)
+            if again:
+                self._store.commit([u.RepinFiles(name, again)], [q.SourceIs(name, source.epoch)])
+            if not look.fresh:
                 return
             now = self._clock()
-            accepted = accept(source, fresh, storage_options=self._store.options, now=now)
+            accepted = accept(source, look.fresh, storage_options=self._store.options, now=now)
             if not accepted.arrivals:
                 return
             requirements: list[q.Requirement] = [
@@ -123,7 +126,7 @@ class Intake:
         """Arrivals per source that some view lacks, landed files included.
 
         Raises:
-            SourceError: a directory cannot be read, or an accepted file was written anew.
+            SourceError: a directory cannot be read, or an accepted file has another size.
         """
         world = self._store.world()
         return {
@@ -169,15 +172,18 @@ class Intake:
         )
 
     def _fresh(self, source: Source) -> list[PinnedFile]:
-        """What came, once what was accepted is seen to be what it was.
+        """What came; no file is read for it.
 
         Raises:
-            SourceError: the directory cannot be read, or an accepted file was written anew.
+            SourceError: the directory cannot be read, or an accepted file has another size.
         """
         look = self._look(source)
-        options = self._store.options
-        check_pins(look.rewritten, storage_options=options, source=source.name)
+        self._look_again(source, look, deeply=False)
         return look.fresh
+
+    def _look_again(self, source: Source, look: Look, *, deeply: bool) -> tuple[PinnedFile, ...]:
+        options = self._store.options
+        return tuple(look_again(source, look.rewritten, storage_options=options, deeply=deeply))
 
     def _look(self, source: Source) -> Look:
         return peek(source, storage_options=self._store.options, now=self._clock())

@@ -175,6 +175,16 @@ class Chunk:
         rows, size, accepted, deletes = (columns[name][index] for name in _PER_ARRIVAL[1:])
         return Arrival(tuple(PinnedFile(*file) for file in files), rows, size, accepted, deletes)
 
+    def repinned(self, files: Sequence[PinnedFile]) -> Chunk:
+        """Give the same arrivals with other marks of some files; of those that it has not, nothing."""
+        there = [(self.places[file.path], file) for file in files if file.path in self.places]
+        if not there:
+            return self
+        marks = {name: list(self.columns[name]) for name in ("modified", "etag")}
+        for place, file in there:
+            marks["modified"][place], marks["etag"][place] = file.modified, file.etag
+        return Chunk.of({**self.columns, **marks}, "")
+
     def merged(self, other: Chunk) -> Chunk:
         """Give this chunk followed by another."""
         mine, others = self.columns, other.columns
@@ -243,6 +253,10 @@ class Arrivals(Sequence[Arrival]):
                 last = chunks.pop()
                 chunks[-1] = chunks[-1].merged(last)
         return Arrivals(chunks)
+
+    def repinned(self, files: Sequence[PinnedFile]) -> Arrivals:
+        """Give the same arrivals, of which some files are known by other marks."""
+        return Arrivals(chunk.repinned(files) for chunk in self.chunks)
 
     def merged(self) -> Arrivals:
         """Give the same arrivals in as few chunks as the counter has, chunks not read included."""

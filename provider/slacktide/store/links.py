@@ -25,7 +25,7 @@ def circle_below(folder: Path) -> Path | None:
     for parent, folders, files in os.walk(folder):
         for name in sorted([*folders, *files]):
             place = Path(parent, name)
-            if place.is_symlink() and (circle_on(place) or _leads_up(place)):
+            if _is_link(place) and (circle_on(place) or _leads_up(place)):
                 return place
     return None
 
@@ -36,3 +36,10 @@ def _leads_up(link: Path) -> bool:
     except OSError:
         return False  # nobody may read where it leads
     return os.path.commonpath([target, os.path.realpath(link.parent)]) == target
+
+
+def _is_link(place: Path) -> bool:
+    try:
+        return place.is_symlink()
+    except PermissionError:  # of the directory that it lies in
+        return False

@@ -6,6 +6,7 @@ missing number is the end. Nothing is listed, but where the first entry is missi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from slacktide.store.entry import Entry, decode_entry, entry_key
 from slacktide.store.objects import Objects
 
 _WIDEST = 64
+_OURS = re.compile(r"log/(\d{20}\.json$|checkpoint/)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,8 @@ class Log:
             WorkspaceError: the first entry was lost, or a writer outlived the workspace; a new log would
                 go on with what is there.
         """
-        found = next(self._objects.list("log"), None)
+        listed = self._objects.list("log")
+        found = next((meta for meta in listed if _OURS.match(meta.path)), None)
         if found is not None and not self.exists(0):
             raise WorkspaceError(
                 f"{self._where(0)}, the first entry of the log, is missing, and {found.path} is there",

@@ -57,13 +57,18 @@ class DefinedBy:
 
 @dataclass(frozen=True, slots=True)
 class NonePlaced:
-    """No source and no view with a sink was defined after an entry.
+    """Nothing to which we write, or nothing at all, was given a place after an entry: no sink, quarantine, or source.
+
+    Attributes:
+        read: whether sources without a quarantine count, too: those that share their files with nobody who
+            writes may share them with each other.
 
     Which directories are whose was checked in the world of that entry, as links lead now; a fold sees no links, and
     checks of sinks only that they differ.
     """
 
     since: int
+    read: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +195,18 @@ def _since(world: World, requirement: NotCollected | NonePlaced) -> str | None:
         case NotCollected(since):
             reason = f"the run began at entry {since}, and a collection has passed that"
             return None if world.collected <= since else reason
-        case NonePlaced(since):
-            late = _placed(world, since)
+        case NonePlaced(since, read):
+            late = _placed(world, since, read=read)
             return late and f"{late} was defined"
 
 
-def _placed(world: World, since: int) -> str | None:
+def _placed(world: World, since: int, *, read: bool) -> str | None:
     """A source or a sink that was defined after an entry."""
-    sources = (f"source {one.name}" for one in world.sources.values() if one.defined > since)
+    sources = (
+        f"source {one.name}"
+        for one in world.sources.values()
+        if one.defined > since and (read or "quarantine" in one.arguments)
+    )
     sinks = (
         f"the sink of view {view.name}"
         for view in world.views.values()

@@ -182,6 +182,7 @@ UPDATES: Final = TaggedUnion(
         "add-source": u.AddSource,
         "drop-source": u.DropSource,
         "accept-arrivals": u.AcceptArrivals,
+        "repin-files": u.RepinFiles,
         "note-columns": u.NoteColumns,
         "note-statistics": u.NoteStatistics,
         "note-spans": u.NoteSpans,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from slacktide.store.arrivals import Arrival
+from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.record import (
     ArrivalSpans,
     Chain,
@@ -52,6 +52,14 @@ class AcceptArrivals:
 
     source: str
     arrivals: Sequence[Arrival]
+
+
+@dataclass(frozen=True, slots=True)
+class RepinFiles:
+    """Say by which marks accepted files are known now, whose content was found to be what it was."""
+
+    source: str
+    files: tuple[PinnedFile, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +321,7 @@ Update = (
     | AddSource
     | DropSource
     | AcceptArrivals
+    | RepinFiles
     | NoteColumns
     | NoteStatistics
     | NoteSpans

@@ -287,13 +287,17 @@ def test_a_sink_is_held_apart_from_what_comes_meanwhile(shop: Lab) -> None:
     plan = shop.ws.plan(declarations={"views": declared})
     given = {"kind": "files", "format": "csv", "schema": "a INT"}
     shop.ws.add_source("late", path=str(landing), **given)
-    with pytest.raises(e.CommitConflictError, match="source late was defined"):
+    with pytest.raises(e.InvalidSettingError, match="shares files with source late"):
         catalogue.add_view(draft)
+    apart = catalogue.draft_view(shop.spark, "apart", SUMS, {"sink": {"parquet": f"{shop.root}/a"}})
+    (shop.root / "unrelated").mkdir()
+    shop.ws.add_source("unrelated", path=str(shop.root / "unrelated"), **given)
+    assert catalogue.add_view(apart).name == "apart"
     report = shop.ws.refresh(shop.spark, plan)
     assert "shares files with source late" in str(report.views["other"].error)
     with pytest.raises(e.InvalidSettingError, match="shares files with source late"):
         shop.view("sums", SUMS, None, sink=to(shop))
-    assert not store.world().views
+    assert set(store.world().views) == {"apart"}
 
 
 def test_another_workspace_does_not_take_a_sink_over(shop: Lab) -> None:

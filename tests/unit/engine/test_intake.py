@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from slacktide.common.clock import system_clock
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import (
     ArrivalChangedError,
@@ -14,6 +15,7 @@ from slacktide.errors import (
     SourceError,
     UnknownObjectError,
 )
+from slacktide.store.store import Store
 from tests.harness.landing import feed, write
 from tests.harness.objects import SetClock
 
@@ -133,7 +135,14 @@ def test_a_file_written_anew_ends_discovery_until_the_user_acts(
     assert ws.discover() == {"t": 1, "u": 0}
     os.utime(path, (5, 5))  # delivered again as it was
     assert (ws.discover(), ws.pending()) == ({"t": 1, "u": 0}, {"t": 1, "u": 0})
+    number = Store.open(ws.root, clock=system_clock).world().number
+    assert ws.discover() == {"t": 1, "u": 0}
+    assert Store.open(ws.root, clock=system_clock).world().number == number, "it is known by now"
     path.write_text("2\n", encoding="utf-8")
+    assert ws.pending() == {"t": 1, "u": 0}, "as large, and no look reads it"
+    with pytest.raises(ArrivalChangedError, match=r"a\.csv changed: it was written at"):
+        ws.discover()
+    path.write_text("22\n", encoding="utf-8")
     land(tmp_path / "t", "b.csv")
     land(tmp_path / "u", "b.csv")
     with pytest.raises(ArrivalChangedError, match=r"source t: .*a\.csv changed"):

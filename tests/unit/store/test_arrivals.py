@@ -135,3 +135,15 @@ def test_every_file_is_found_with_the_version_that_brought_it() -> None:
     assert len(told) == arrivals.file_count > 20
     assert all(arrivals.find(pin.path) == (version, pin) for version, pin in told)
     assert arrivals.find("/in/of/none") is None
+
+
+def test_marks_of_files_are_replaced_and_nothing_else() -> None:
+    arrivals = Arrivals.of([arrival("a", files=2)]).appended([arrival("b", files=3)])
+    old = arrivals.find("/in/b 1")
+    assert old is not None
+    new = replace(old[1], modified="later", etag="e")
+    again = arrivals.repinned([new, PinnedFile("/in/of/none", 1, "m")])
+    assert again.find("/in/b 1") == (2, new)
+    assert arrivals.find("/in/b 1") == old, "the older sequence changed"
+    others = [(v, pin) for v, pin in again.pins() if pin != new]
+    assert others == [(v, pin) for v, pin in arrivals.pins() if pin != old[1]]

@@ -108,6 +108,11 @@ BROKEN: list[tuple[s.Requirement, s.Update, str]] = [
     ),
     (s.NonePlaced(1), s.AddSource("other", "files", {}, ()), "source other was defined"),
     (
+        s.NonePlaced(1, read=False),
+        s.AddSource("other", "files", {"quarantine": "/bad"}, ()),
+        "source other was defined",
+    ),
+    (
         s.NonePlaced(1),
         s.AddView("q2", "", {"sink": {"parquet": "/x"}}, {}, {}),
         "the sink of view q2 was defined",
@@ -423,3 +428,10 @@ def test_a_view_and_what_it_reads_hang_together(store: s.Store, reopen: Reopen) 
     reopen().commit([s.DropView("low")])
     with pytest.raises(CommitConflictError, match="the view low"):
         store.commit([reader("high", sources=["orders"], views=["low"])])
+
+
+def test_sources_that_are_only_read_may_come_at_once(store: s.Store, reopen: Reopen) -> None:
+    store.commit([ORDERS])
+    reopen().commit([s.AddSource("other", "files", {"path": "/in"}, ())])
+    late = s.AddSource("late", "files", {"path": "/in"}, ())
+    assert store.commit([late], [s.NonePlaced(1, read=False)]) == 3

@@ -361,6 +361,7 @@ def test_names_that_no_object_may_have(update: s.AddSource | s.AddView, name: st
         s.NoteColumns("x", ()),
         s.NoteStatistics("x", {}),
         s.NoteSpans("x", ()),
+        s.RepinFiles("x", ()),
         s.AlterSource("x", {}, ()),
         s.ReplaceView("x", "", {}, {}, {}),
         s.RestateView("x", "", {}, {}, {}),

@@ -1,6 +1,6 @@
 """Sources of files, without a JVM: declared, looked at, accepted and checked again."""
 
-from slacktide.engine.sources.arriving import Look, accept, peek, resolve_file
+from slacktide.engine.sources.arriving import Look, accept, look_again, peek, resolve_file
 from slacktide.engine.sources.ddl import parse_ddl, to_ddl
 from slacktide.engine.sources.declaration import (
     KINDS,
@@ -29,6 +29,7 @@ __all__ = [
     "has_other_columns",
     "infer_schema",
     "is_wider",
+    "look_again",
     "parse_ddl",
     "peek",
     "resolve_file",

@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from slacktide.common.clock import isoformat
 from slacktide.common.quantities import parse_duration
@@ -19,9 +19,12 @@ from slacktide.engine.sources.directory import Directory, Listed, open_directory
 from slacktide.engine.sources.footer import FOOTED, FileColumn
 from slacktide.engine.sources.inspection import Content, Expected, inspect
 from slacktide.engine.sources.pins import (
+    GONE,
     READ_WHOLE,
     REMOTE_READERS,
+    changed,
     content_digest,
+    difference,
     is_as_pinned,
     is_digested,
 )
@@ -43,18 +46,25 @@ class _One:
     spans: Mapping[str, KeySpans] = field(default_factory=dict)
 
 
+class Rewritten(NamedTuple):
+    """A file as it was accepted, and as it is listed now."""
+
+    pinned: PinnedFile
+    now: Listed
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """What a look at the directory of a source finds; of accepted files that are as they were, nothing.
 
     Attributes:
         fresh: files that came and are not accepted yet, oldest first, then by name.
-        rewritten: accepted files, as they were pinned, that bear another mark or size now. Whether
-            their content is another one is for `check_pins` to say.
+        rewritten: accepted files that bear another mark or size now. Whether their content is another
+            one is for `look_again` to say.
     """
 
     fresh: list[PinnedFile]
-    rewritten: list[PinnedFile]
+    rewritten: list[Rewritten]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +91,8 @@ def peek(
     """List the files that came, and those that were written anew since they were accepted.
 
     A name that was accepted once is never fresh again. Files that are gone are not missed here: those
-    that nobody needs any more may be removed. Nor are those that the user left out.
+    that nobody needs any more may be removed. Nor are those that the user left out. What has not been
+    unchanged for as long as ``settle`` says is not looked at.
 
     Args:
         source: as the log has it.
@@ -99,18 +110,60 @@ def look(directory: Directory, source: Source, *, now: datetime) -> Look:
     settle = source.arguments.get("settle")
     latest = None if settle is None else now - parse_duration(settle, setting="settle")
     fresh: list[Listed] = []
-    rewritten: list[PinnedFile] = []
+    rewritten: list[Rewritten] = []
     for file in directory.files():
+        if latest is not None and file.modified > latest:
+            continue
         known = source.arrivals.find(directory.path(file.key))
         if known is None:
-            if latest is None or file.modified <= latest:
-                fresh.append(file)
+            fresh.append(file)
             continue
         version, pinned = known
         if version not in source.skipped and not is_as_pinned(file, pinned):
-            rewritten.append(pinned)
+            rewritten.append(Rewritten(pinned, file))
     fresh.sort(key=lambda file: (file.modified, file.key))
     return Look([_pin(directory, file) for file in fresh], rewritten)
+
+
+def look_again(
+    source: Source,
+    rewritten: Sequence[Rewritten],
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    deeply: bool,
+) -> list[PinnedFile]:
+    """Look whether accepted files that bear another mark or size still are what they were.
+
+    One that is gone by now is not missed.
+
+    Args:
+        source: whose files they are.
+        rewritten: the files.
+        storage_options: of the store that they are in.
+        deeply: whether those of the same size are read, too.
+
+    Returns:
+        Those that are what they were, pinned by their new marks.
+
+    Raises:
+        ArrivalChangedError: one has other content.
+    """
+    if not rewritten:
+        return []
+    directory = open_directory(source.arguments["path"], storage_options)
+    found = []
+    for pinned, now in rewritten:
+        if now.size != pinned.size:
+            fact = f"changed: it had {pinned.size} bytes and has {now.size}"
+            raise changed(pinned, fact, source.name)
+        if not deeply:
+            continue
+        other = difference(directory, now.key, pinned)
+        if other is None:
+            found.append(replace(pinned, modified=now.mark, etag=now.etag))
+        elif other != GONE:
+            raise changed(pinned, other, source.name)
+    return found
 
 
 def accept(

@@ -22,9 +22,8 @@ from slacktide.store.arrivals import PinnedFile
 
 READ_WHOLE: Final = 16 * 1024 * 1024
 REMOTE_READERS: Final = 16
-_SAME: Final[set[tuple[str, str, str | None, str | None]]] = set()
-"""Files that were touched, by their new marks, and read and found to be the same: each process reads them once."""
-_MOST_SAME: Final = 100_000
+GONE: Final = "is gone"
+"""How a file differs that is not there any more."""
 
 
 def content_digest(chunks: Iterable[bytes]) -> str:
@@ -67,7 +66,7 @@ def check_pins(
         pinned.append((roots[place], address.path.lstrip("/"), file))
     for file, difference in _differences(pinned):
         if difference is not None:
-            raise _changed(file, difference, source)
+            raise changed(file, difference, source)
 
 
 def _differences(
@@ -85,18 +84,15 @@ def difference(directory: Directory, key: str, file: PinnedFile) -> str | None:
     """Say how a file differs from its pin, in words; None where it is the same."""
     now = directory.head(key)
     if now is None:
-        return "is gone"
+        return GONE
     if is_as_pinned(now, file):
         return None
     if now.size != file.size:
         return f"changed: it had {file.size} bytes and has {now.size}"
-    told = (file.path, now.mark, now.etag, file.digest)
-    if told in _SAME:
-        return None
     if file.digest is not None and content_digest(directory.chunks(key)) == file.digest:
-        if len(_SAME) < _MOST_SAME:
-            _SAME.add(told)
         return None
+    if now.mark == file.modified:
+        return f"changed: its size and time are those of {file.modified}, and its content is not"
     return f"changed: it was written at {file.modified} and again at {now.mark}"
 
 
@@ -110,11 +106,12 @@ def is_as_pinned(now: Listed, file: PinnedFile) -> bool:
     return now.etag.strip('"') == file.etag.strip('"')
 
 
-def _changed(file: PinnedFile, fact: str, source: str) -> ArrivalChangedError:
+def changed(file: PinnedFile, fact: str, source: str) -> ArrivalChangedError:
+    """Make the error for a file that is not as it was accepted."""
     owner = f"source {source}: " if source else ""
     name = source or "NAME"
     return ArrivalChangedError(
         f"{owner}{file.path} {fact}, after it was accepted",
-        hint=f"land what is new under a new name and put the file back, or: slacktide source skip {name} "
+        hint=f"give what is new another name, and put the file back if it is still read; or: slacktide source skip {name} "
         f"{quote(file.path)}, or: slacktide source reset {name}; source hold {name} lets others go on meanwhile",
     )

@@ -56,6 +56,12 @@ def _accept(draft: Draft, _: int, update: u.AcceptArrivals) -> None:
     draft.sources[source.name] = replace(source, arrivals=source.arrivals.appended(update.arrivals))
 
 
+def _repin(draft: Draft, _: int, update: u.RepinFiles) -> None:
+    source = known(draft.sources, "source", update.source)
+    arrivals = source.arrivals.repinned(update.files)
+    draft.sources[source.name] = replace(source, arrivals=arrivals)
+
+
 def _note(draft: Draft, _: int, update: u.NoteColumns) -> None:
     source = known(draft.sources, "source", update.source)
     seen = {(column["name"], column["type"]) for column in source.extra}
@@ -132,6 +138,7 @@ STEPS: Final[Steps] = {
     u.AddSource: _add_source,
     u.DropSource: _drop_source,
     u.AcceptArrivals: _accept,
+    u.RepinFiles: _repin,
     u.NoteColumns: _note,
     u.NoteStatistics: _note_statistics,
     u.NoteSpans: _note_spans,

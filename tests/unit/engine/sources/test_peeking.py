@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from slacktide.engine.sources import Look, check_pins, peek, resolve_file
+from slacktide.engine.sources import Look, look_again, peek, resolve_file
 from slacktide.engine.sources.directory import is_data
 from slacktide.errors import ArrivalChangedError, SourceError
 from tests.harness.landing import NOW, accepted, arrivals_of, as_nobody, source, table, write
@@ -77,14 +77,33 @@ def test_files_written_anew_are_told(landing, orders):
     (landing / "gone.parquet").unlink()
     found = peek(known, now=NOW)
     assert found.fresh == []
-    for _ in range(2):  # once it was read, that is known
-        check_pins(file for file in found.rewritten if "touched" in file.path)
-    assert sorted(names(landing, found.rewritten)) == ["other.parquet", "touched.parquet"]
-    with pytest.raises(
-        ArrivalChangedError, match=r"other\.parquet changed: it had \d+ bytes"
-    ) as caught:
-        check_pins(found.rewritten, source="orders")
-    assert "new name" in caught.value.hint
+    touched = [one for one in found.rewritten if "touched" in one.pinned.path]
+    assert look_again(known, found.rewritten[:0], deeply=True) == []
+    assert look_again(known, touched, deeply=False) == [], "of the same size, and not read"
+    (again,) = look_again(known, touched, deeply=True)
+    pinned = replace(known, arrivals=known.arrivals.repinned([again]))
+    assert [one.pinned.path for one in peek(pinned, now=NOW).rewritten] == [
+        str(landing / "other.parquet")
+    ]
+    rewritten = [one.pinned for one in found.rewritten]
+    assert sorted(names(landing, rewritten)) == ["other.parquet", "touched.parquet"]
+    for deeply in (True, False):
+        with pytest.raises(ArrivalChangedError, match=r"other\.parquet changed: it had \d+ bytes"):
+            look_again(known, found.rewritten, deeply=deeply)
+    (landing / "touched.parquet").unlink()
+    assert look_again(known, touched, deeply=True) == [], "gone since: nobody misses it here"
+
+
+def test_what_is_written_anew_settles_first(landing):
+    orders = source(landing, settle="30s")
+    path = write(landing / "0.parquet")
+    os.utime(path, (1000, 1000))
+    known = accepted(orders, arrivals_of(orders, peek(orders, now=NOW).fresh, now=NOW))
+    write(path, table(7))
+    os.utime(path, (2000, 2000))
+    written = datetime.fromtimestamp(2000, UTC)
+    assert peek(known, now=written + timedelta(seconds=29)).rewritten == []
+    assert len(peek(known, now=written + timedelta(seconds=30)).rewritten) == 1
 
 
 def test_a_directory_below_that_may_not_be_read():
