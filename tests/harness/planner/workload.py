@@ -54,6 +54,7 @@ class Workload:
         distinct: how many different values a column has.
         keys: of the tables that change; all others are constant.
         patterns: by name.
+        reach: the share of a table in which the keys of any change lie; None where nobody knows.
     """
 
     folder: Path
@@ -62,6 +63,7 @@ class Workload:
     distinct: Mapping[str, int]
     keys: Mapping[str, tuple[str, ...]]
     patterns: Mapping[str, Pattern]
+    reach: float | None = None
 
     def view(self, query: str) -> Maintainability:
         """What is said of a view, in normal form."""
@@ -96,7 +98,9 @@ class Workload:
             Figure(inserted + deleted, "declared"), deleted=Figure(deleted, "declared")
         )
         later = instants - 1
+        reach = SourceFacts().reach if self.reach is None else Figure(self.reach, "declared")
         return SourceFacts(
+            reach=reach,
             rows=Figure(self.rows[name] + later * (inserted - deleted), "declared"),
             changes=(change,) * later,
             columns={

@@ -17,7 +17,6 @@ from slacktide.optimizer.costs.vector import Vector
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, SnapshotNear
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.statistics import Statistics
-from slacktide.optimizer.statistics.facts import UNKNOWN_REACH
 from slacktide.optimizer.statistics.memo import GroupSizes, holes
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
@@ -67,13 +66,15 @@ class MemoCosts:
             case _:
                 inputs = [self.sizes.of(hole.group) for hole in holes(flat)]
                 work = operator_work(flat, inputs, gives, known)
-                return work.times(UNKNOWN_REACH, fixed=1.0) if self._is_near(flat) else work
+                return work.times(self._reach(flat), fixed=1.0)
 
-    def _is_near(self, flat: Operator) -> bool:
-        """Whether an expression works row by row on a table that is read in part."""
+    def _reach(self, flat: Operator) -> float:
+        """The share that is read of a table on which an expression works row by row; 1 where it is no such one."""
         while isinstance(flat, o.Select | o.Map) and isinstance(flat.child, Hole):
             flat = self._memo.groups.expressions(flat.child.group)[0]
-        return isinstance(flat, SnapshotNear)
+        if not isinstance(flat, SnapshotNear):
+            return 1.0
+        return self.sizes.statistics.source(flat.source).reach.value
 
     def _micros(self, work: Vector) -> int:
         """Never less than one, as no work is for nothing."""

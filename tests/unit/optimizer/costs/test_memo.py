@@ -136,6 +136,17 @@ def test_a_small_change_is_followed_and_a_large_one_is_not() -> None:
     assert reads(expanded, choice, SnapshotAt) == 2
 
 
+def test_what_changes_reach_of_a_table_is_what_they_cost() -> None:
+    def taken(reach: float) -> int:
+        told = known(0.001)
+        of = {n: replace(s, reach=Figure(reach)) for n, s in told.sources.items()}
+        return planned(Statistics(of))[2].key[0]
+
+    near, half, far = (taken(reach) for reach in (0.01, 0.5, 1.0))
+    assert near < half < far
+    assert taken(SourceFacts().reach.value) == planned(known(0.001))[2].key[0]
+
+
 def test_what_is_chosen_is_never_dearer_than_full_recomputation() -> None:
     for share in (0.0001, 0.001, 0.01, 0.1, 0.5, 1.0, 2.0):
         statistics = known(share)
