@@ -82,8 +82,8 @@ class Priced:
     def cover(self, source: str, column: str, share: float) -> None:
         """Say that the newest changes of a source lie in such a share of the range of a column."""
         version = self.world().sources[source].version
-        spans = s.ArrivalSpans(version, {column: s.KeySpans(9, (0.0, share))})
-        known = s.ColumnStatistics(1000, 0, 0.0, 1.0, 1000.0)
+        spans = s.ArrivalSpans(version, {column: s.KeySpans(9, (0.0, 1e6 * share))})
+        known = s.ColumnStatistics(1000, 0, 0.0, 1e6, 1000.0)
         self.commit(s.NoteStatistics(source, {column: known}), s.NoteSpans(source, (spans,)))
 
     def run(self, cost: Cost, *, jobs: int = 1) -> dict[str, Any]:

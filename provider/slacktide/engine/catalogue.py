@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from slacktide.spark.handles import SparkSession
     from slacktide.store.store import Store
 
-_COMMITS = 5
+_COMMITS = 50
+"""Writers that may be faster, one after another."""
 
 
 class Catalogue:

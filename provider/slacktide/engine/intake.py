@@ -11,6 +11,7 @@ from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
 from slacktide.engine.sources import Look, accept, look_again, peek, resolve_file, wide_ddl
 from slacktide.errors import (
+    ArrivalChangedError,
     CommitConflictError,
     InvalidSettingError,
     SlacktideError,
@@ -67,9 +68,8 @@ class Intake:
             if source is None:
                 return
             look = self._look(source)
-            again = self._look_again(source, look, deeply=True)
-            if again:
-                self._store.commit([u.RepinFiles(name, again)], [q.SourceIs(name, source.epoch)])
+            if not self._settled(source, look):
+                continue
             if not look.fresh:
                 return
             now = self._clock()
@@ -94,6 +94,23 @@ class Intake:
             except CommitConflictError:
                 continue  # another discovery was faster; what it took is no longer new
             return
+
+    def _settled(self, source: Source, look: Look) -> bool:
+        """Whether accepted files are what they were, those that were touched by new marks; not where the source moved.
+
+        Raises:
+            ArrivalChangedError: one is not, and is named once the others are pinned.
+        """
+        again, wrong = self._look_again(source, look, deeply=True)
+        if again:
+            repin = u.RepinFiles(source.name, tuple(again))
+            try:
+                self._store.commit([repin], [q.SourceIs(source.name, source.epoch)])
+            except CommitConflictError:
+                return False
+        if wrong is not None:
+            raise wrong
+        return True
 
     def extra_since(self, known: World) -> list[str]:
         """Say which columns files have that nobody declared, and that no file had in a world."""
@@ -178,12 +195,16 @@ class Intake:
             SourceError: the directory cannot be read, or an accepted file has another size.
         """
         look = self._look(source)
-        self._look_again(source, look, deeply=False)
+        _, wrong = self._look_again(source, look, deeply=False)
+        if wrong is not None:
+            raise wrong
         return look.fresh
 
-    def _look_again(self, source: Source, look: Look, *, deeply: bool) -> tuple[PinnedFile, ...]:
+    def _look_again(
+        self, source: Source, look: Look, *, deeply: bool
+    ) -> tuple[list[PinnedFile], ArrivalChangedError | None]:
         options = self._store.options
-        return tuple(look_again(source, look.rewritten, storage_options=options, deeply=deeply))
+        return look_again(source, look.rewritten, storage_options=options, deeply=deeply)
 
     def _look(self, source: Source) -> Look:
         return peek(source, storage_options=self._store.options, now=self._clock())

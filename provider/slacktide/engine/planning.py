@@ -144,7 +144,7 @@ def _merges(known: Knowledge, view: ReadView, end: Mapping[str, int]) -> bool:
     sources = known.world.sources
     rows = {name: sources[name].rows_at(end[name]) or 0 for name in view.sources}
     merged = sum(n for name, n in rows.items() if is_merged(known.world, name, end[name]))
-    return 2 * merged > sum(rows.values())
+    return 2 * merged > sum(rows.values()) or not any(rows.values())
 
 
 def _chosen(world: World, views: Sequence[str] | None) -> tuple[list[ViewRecord], tuple[str, ...]]:

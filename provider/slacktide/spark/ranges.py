@@ -14,9 +14,10 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+from pyarrow import compute
 
 from slacktide.algebra.types import DataType, decimal_of, is_integral
-from slacktide.common.ranges import few_ranges
+from slacktide.common.ranges import MOST_RANGES
 
 LARGE_ROWS = 20_000  # below, one page holds all keys
 
@@ -64,9 +65,18 @@ def cut(keys: pa.ChunkedArray) -> KeyRanges:
     """
     if pa.types.is_date(keys.type):
         keys = keys.cast(pa.int32())  # Spark has days that Python's calendar has not
-    values = {value for value in keys.to_pylist() if value is not None}
-    bounds = few_ranges((value, value) for value in values)
-    return KeyRanges(tuple(bounds), keys.null_count > 0)
+    values = keys.unique().drop_null()
+    values = values.take(compute.sort_indices(values))
+    if not len(values):
+        return KeyRanges((), keys.null_count > 0)
+    gaps = compute.pairwise_diff(values.cast(pa.float64(), safe=False))
+    # The first one has none before it.
+    widest = compute.top_k_unstable(gaps[1:], k=min(MOST_RANGES, len(values)) - 1)
+    starts = [0, *sorted(place + 1 for place in widest.to_pylist())]
+    ends = [*starts[1:], len(values)]
+    pairs = zip(starts, ends, strict=True)
+    bounds = tuple((values[start].as_py(), values[end - 1].as_py()) for start, end in pairs)
+    return KeyRanges(bounds, keys.null_count > 0)
 
 
 def _literal(value: int | Decimal, data_type: DataType) -> str:

@@ -201,7 +201,7 @@ def _since(world: World, requirement: NotCollected | NonePlaced) -> str | None:
 
 
 def _placed(world: World, since: int, *, read: bool) -> str | None:
-    """A source or a sink that was defined after an entry."""
+    """A source, one with a quarantine unless any counts, or a sink, that was defined after an entry."""
     sources = (
         f"source {one.name}"
         for one in world.sources.values()

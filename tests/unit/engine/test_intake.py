@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from slacktide.common.clock import system_clock
+from slacktide.engine.sources import look_again
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import (
     ArrivalChangedError,
@@ -15,6 +16,7 @@ from slacktide.errors import (
     SourceError,
     UnknownObjectError,
 )
+from slacktide.store.record import Source
 from slacktide.store.store import Store
 from tests.harness.landing import feed, write
 from tests.harness.objects import SetClock
@@ -161,3 +163,40 @@ def test_a_file_written_anew_ends_discovery_until_the_user_acts(
     assert ws.discover() == {"t": 2, "u": 1}
     land(tmp_path / "t", "b.csv").unlink()
     assert ws.discover() == {"t": 2, "u": 1}, "what is gone may not be needed any more"
+
+
+def test_what_is_as_it_was_is_pinned_though_another_file_is_not(
+    ws: Workspace, tmp_path: Path
+) -> None:
+    add(ws, "t", tmp_path / "t")
+    paths = [land(tmp_path / "t", f"{name}.csv") for name in "ab"]
+    ws.discover()
+    for path in paths:
+        os.utime(path, (5, 5))
+    paths[1].write_text("2\n", encoding="utf-8")
+    for _ in range(2):
+        with pytest.raises(ArrivalChangedError, match=r"b\.csv changed"):
+            ws.discover()
+    world = Store.open(ws.root, clock=system_clock).world()
+    assert world.number == 3, "the touched one is pinned once"
+
+
+def test_a_source_that_goes_while_its_files_are_looked_at_holds_back_no_other(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(ws, "t", tmp_path / "t")
+    add(ws, "u", tmp_path / "u")
+    path = land(tmp_path / "t", "a.csv")
+    ws.discover()
+    os.utime(path, (5, 5))
+    land(tmp_path / "u", "a.csv")
+    other = Workspace.open(ws.root)
+
+    def reset_meanwhile(source: Source, *arguments: object, **named: object) -> object:
+        found = look_again(source, *arguments, **named)  # type: ignore[arg-type]
+        if source.arrivals:
+            other.reset_source("t")
+        return found
+
+    monkeypatch.setattr("slacktide.engine.intake.look_again", reset_meanwhile)
+    assert ws.discover() == {"t": 1, "u": 1}

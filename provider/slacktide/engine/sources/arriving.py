@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from slacktide.common.clock import isoformat
 from slacktide.common.quantities import parse_duration
@@ -27,13 +27,16 @@ from slacktide.engine.sources.pins import (
     difference,
     is_as_pinned,
     is_digested,
+    other_size,
 )
 from slacktide.engine.sources.spans import key_columns
-from slacktide.errors import InvariantError, SourceError, StorageError
+from slacktide.errors import ArrivalChangedError, InvariantError, SourceError, StorageError
 from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.record import MOST_SPANS, ArrivalSpans, ColumnStatistics, KeySpans, Source
 
 _logger = logging.getLogger(__name__)
+_File = TypeVar("_File")
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,7 @@ def look_again(
     *,
     storage_options: Mapping[str, Any] | None = None,
     deeply: bool,
-) -> list[PinnedFile]:
+) -> tuple[list[PinnedFile], ArrivalChangedError | None]:
     """Look whether accepted files that bear another mark or size still are what they were.
 
     One that is gone by now is not missed.
@@ -143,27 +146,28 @@ def look_again(
         deeply: whether those of the same size are read, too.
 
     Returns:
-        Those that are what they were, pinned by their new marks.
-
-    Raises:
-        ArrivalChangedError: one has other content.
+        Those that are what they were, pinned by their new marks; and the error of the first that is not, None
+        where all are.
     """
     if not rewritten:
-        return []
+        return [], None
     directory = open_directory(source.arguments["path"], storage_options)
-    found = []
-    for pinned, now in rewritten:
-        if now.size != pinned.size:
-            fact = f"changed: it had {pinned.size} bytes and has {now.size}"
-            raise changed(pinned, fact, source.name)
-        if not deeply:
-            continue
-        other = difference(directory, now.key, pinned)
-        if other is None:
-            found.append(replace(pinned, modified=now.mark, etag=now.etag))
-        elif other != GONE:
-            raise changed(pinned, other, source.name)
-    return found
+
+    def other(one: Rewritten) -> str | None:
+        if one.now.size != one.pinned.size:
+            return other_size(one.pinned, one.now)
+        return difference(directory, one.now.key, one.pinned) if deeply else None
+
+    found = list(zip(rewritten, each(other, directory, rewritten), strict=True))
+    wrong = next(((one, fact) for one, fact in found if fact not in {None, GONE}), None)
+    # What was compared is what bears the mark, if it still bears it.
+    same = [
+        one
+        for one, fact in found
+        if deeply and fact is None and directory.head(one.now.key) == one.now
+    ]
+    again = [replace(one.pinned, modified=one.now.mark, etag=one.now.etag) for one in same]
+    return again, None if wrong is None else changed(wrong[0].pinned, str(wrong[1]), source.name)
 
 
 def accept(
@@ -191,17 +195,21 @@ def take(
     expected = expectation(source)
     accepted = isoformat(now)
 
-    def accept_one(file: PinnedFile) -> _One | None:
-        return _accept(directory, file, expected, accepted)
+    newest = {file.path for file in files[-MOST_SPANS:]}
+    others = replace(expected, spanned=())
 
-    found = [one for one in _each(accept_one, directory, files) if one is not None]
+    def accept_one(file: PinnedFile) -> _One | None:
+        looked = expected if file.path in newest else others
+        return _accept(directory, file, looked, accepted)
+
+    found = [one for one in each(accept_one, directory, files) if one is not None]
     statistics = noted(source.statistics, [one.statistics for one in found])
     spans = [ArrivalSpans(v, one.spans) for v, one in enumerate(found, source.version + 1)]
     return Accepted(
         [one.arrival for one in found],
         _extra(source, found),
         statistics,
-        tuple(one for one in spans if one.columns)[-MOST_SPANS:],
+        tuple(one for one in spans if one.columns),
     )
 
 
@@ -242,11 +250,10 @@ def resolve_file(source: Source, text: str) -> str:
     return text if text.startswith(parent) else parent + text.lstrip("/")
 
 
-def _each(
-    call: Callable[[PinnedFile], _One | None],
-    directory: Directory,
-    files: Sequence[PinnedFile],
-) -> list[_One | None]:
+def each(
+    call: Callable[[_File], _Found], directory: Directory, files: Sequence[_File]
+) -> list[_Found]:
+    """Do something with each of some files; at once where each costs round trips."""
     if directory.is_local or len(files) < 2:
         return [call(file) for file in files]
     with ThreadPoolExecutor(min(REMOTE_READERS, len(files))) as pool:

@@ -64,9 +64,9 @@ def check_pins(
             root = Address(*place, "/" if address.scheme == LOCAL else "")
             roots[place] = Directory(bucket(root, storage_options), root)
         pinned.append((roots[place], address.path.lstrip("/"), file))
-    for file, difference in _differences(pinned):
-        if difference is not None:
-            raise changed(file, difference, source)
+    for file, fact in _differences(pinned):
+        if fact is not None:
+            raise changed(file, fact, source)
 
 
 def _differences(
@@ -88,12 +88,17 @@ def difference(directory: Directory, key: str, file: PinnedFile) -> str | None:
     if is_as_pinned(now, file):
         return None
     if now.size != file.size:
-        return f"changed: it had {file.size} bytes and has {now.size}"
+        return other_size(file, now)
     if file.digest is not None and content_digest(directory.chunks(key)) == file.digest:
         return None
     if now.mark == file.modified:
         return f"changed: its size and time are those of {file.modified}, and its content is not"
     return f"changed: it was written at {file.modified} and again at {now.mark}"
+
+
+def other_size(file: PinnedFile, now: Listed) -> str:
+    """Say how a file differs that is of another size, in words."""
+    return f"changed: it had {file.size} bytes and has {now.size}"
 
 
 def is_as_pinned(now: Listed, file: PinnedFile) -> bool:

@@ -7,6 +7,7 @@ A small file is at hand when it is accepted, and its keys are looked at; of a la
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
@@ -19,6 +20,7 @@ from slacktide.store.record import ColumnStatistics, KeySpans
 
 MOST_COLUMNS: Final = 6
 """Columns of a source that are looked at: its keys first, then whole numbers and dates, in their order."""
+_logger = logging.getLogger(__name__)
 MOST_ROWS: Final = 1_000_000
 """Rows of a file of which keys are looked at; more of them lie anywhere, as a rule."""
 
@@ -59,7 +61,8 @@ def spans_of(
     there = {column.name for column in footer.columns}
     present = [name for name in names if name in there]
     if is_at_hand and footer.rows <= MOST_ROWS:
-        return {name: _looked_at(footer, name) for name in present}
+        looked = ((name, _looked_at(footer, name)) for name in present)
+        return {name: found for name, found in looked if found is not None}
     known = ((name, statistics[name]) for name in present if name in statistics)
     return {
         name: KeySpans(None, (one.low, one.high))
@@ -68,23 +71,35 @@ def spans_of(
     }
 
 
-def _looked_at(footer: Footer, name: str) -> KeySpans:
+def _looked_at(footer: Footer, name: str) -> KeySpans | None:
+    """Cut the keys of a column into ranges; None where it cannot be made sense of: nothing is refused here."""
+    try:
+        return _cut(footer, name)
+    except Exception:
+        _logger.debug("column %s tells nothing of where it lies", name, exc_info=True)
+        return None
+
+
+def _cut(footer: Footer, name: str) -> KeySpans | None:
     import pyarrow as pa
     from pyarrow import compute
 
     from slacktide.spark.ranges import cut
 
-    columns = [batch.column(0) for batch in footer.batches([name])]
-    keys = (
-        pa.chunked_array(columns).unique().drop_null()
-        if columns
-        else pa.chunked_array([], pa.int64())
-    )
+    # A struct may have a field of the name that a dotted column has.
+    batches = [batch for batch in footer.batches([name]) if batch.schema.names == [name]]
+    keys = pa.chunked_array([batch.column(0) for batch in batches] or [pa.array([], pa.int64())])
     first = 0
-    if pa.types.is_date(keys.type):
+    if keys.type == pa.date32():
         keys, first = keys.cast(pa.int32()), FIRST_DAY
-    if len(keys) > MOST_KEYS:
-        bounds: Sequence[tuple[int, int]] = [compute.min_max(keys).as_py().values()]
+    if not pa.types.is_integer(keys.type) or len(keys) != footer.rows:
+        return None
+    values = keys.unique().drop_null()
+    if len(values) > MOST_KEYS:
+        ends = compute.min_max(values).as_py()
+        bounds: Sequence[tuple[int, int]] = [(ends["min"], ends["max"])]
     else:
-        bounds = cut(pa.chunked_array([keys])).bounds
-    return KeySpans(len(keys), tuple(float(bound + first) for bound in chain.from_iterable(bounds)))
+        bounds = cut(pa.chunked_array([values])).bounds
+    return KeySpans(
+        len(values), tuple(float(bound + first) for bound in chain.from_iterable(bounds))
+    )

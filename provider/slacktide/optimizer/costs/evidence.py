@@ -6,8 +6,8 @@ out. So they do between the author's text and building states, of which one stan
 incremental program that has not run costs what the model says, times the weight that the view's other
 programs have shown.
 
-Of the incremental runs of a program the one counts whose changes were nearest in size, and of these the one of which as
-much work was expected: as many changes may lie close together, or anywhere, and the model errs in what they reach.
+Of the incremental runs of a program the one counts whose changes were nearest in size and in the work that was expected of them,
+both together: as many changes may lie close together, or anywhere, and the model errs in what they reach.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Evidence:
         """The newest run of a program."""
         return next((past for past in reversed(self.runs) if past.program == program), None)
 
-    def like(self, program: str) -> PastRun | None:
+    def newest_alike(self, program: str) -> PastRun | None:
         """The newest run of a program that merged rows, or did not, as it would now; else the newest of all."""
         runs = [past for past in reversed(self.runs) if past.program == program]
         alike = (past for past in runs if past.merges == self.merges)
@@ -233,7 +233,9 @@ class Evidence:
 
         # What full runs take does not depend on how much has changed.
         def last(program: str, work: Vector) -> PastRun | None:
-            return self.nearest(program, work) if way == "incremental" else self.like(program)
+            return (
+                self.nearest(program, work) if way == "incremental" else self.newest_alike(program)
+            )
 
         rates, past = self.coefficients, last(program, work)
         other = None if like is None else last(*like)
@@ -255,7 +257,8 @@ class Evidence:
         seconds = past.in_tasks * self._growth(past, work)
         if past.way == "incremental" or past.merges == self.merges:
             return seconds
-        found = None if other is None or other.merges != self.merges else other.in_tasks
+        is_alike = other is not None and other.merges == self.merges
+        found = other.in_tasks * self._growth(other, work) if other and is_alike else None
         if self.merges:
             return seconds * MERGING if found is None else max(seconds, found)
         return seconds / MERGING if found is None else min(seconds, found)
@@ -276,7 +279,9 @@ class Evidence:
         The work that was counted, as how the model errs in the sizes of one program tells nothing of another.
         Halfway, as what they compute is alike in part.
         """
-        newest = {past.program: past for past in self.runs}.values()
+        # What merging rows costs is in no work that is counted.
+        told = [past for past in self.runs if past.way == "incremental" or not past.merges]
+        newest = {past.program: past for past in told or self.runs}.values()
         seconds = sum(past.in_tasks for past in newest)
         priced = sum(self.coefficients.in_tasks(past.measured) for past in newest)
         return sqrt(max(seconds, FLOOR) / max(priced, FLOOR)) if newest else 1.0

@@ -23,7 +23,7 @@ Base = tuple[str, str]
 def covered(
     ranges: Iterable[tuple[float, float]], keys: int | None, low: float, high: float
 ) -> float:
-    """The share of a range of values in which those of some changes lie.
+    """The share of a range of values, which are whole numbers, in which those of some changes lie.
 
     Args:
         ranges: in which they lie, of all changes.
@@ -33,10 +33,9 @@ def covered(
     """
     if keys is not None and keys > MOST_KEYS:
         return 1.0
-    if high <= low:
-        return 1.0
-    wide = sum(max(min(end, high) - max(start, low), 0.0) for start, end in few_ranges(ranges))
-    return min(wide / (high - low), 1.0)
+    within = [(max(start, low), min(end, high)) for start, end in few_ranges(ranges)]
+    wide = sum(end - start + 1.0 for start, end in within if end >= start)
+    return min(wide / (high - low + 1.0), 1.0)
 
 
 def reached(root: r.Rel, known: Mapping[str, SourceFacts]) -> dict[str, SourceFacts]:

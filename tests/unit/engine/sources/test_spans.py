@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date, timedelta
 from decimal import Decimal
 from io import BytesIO
@@ -94,3 +95,27 @@ def test_the_log_has_them_with_the_arrivals(tmp_path) -> None:
         ArrivalSpans(1, {"id": KeySpans(2, (1.0, 1.0, 2.0, 2.0))}),
         ArrivalSpans(2, {"id": KeySpans(2, (100.0, 100.0, 101.0, 101.0))}),
     )
+
+
+def test_what_cannot_be_made_sense_of_refuses_no_file() -> None:
+    took = pa.array([timedelta(seconds=3)], pa.duration("us"))
+    assert spans({"took": took, "id": [7]}) == {"id": KeySpans(1, (7.0, 7.0))}
+    both = {"a": pa.array([{"b": "x"}]), "a.b": pa.array([5])}
+    assert set(spans(both)) <= {"a.b"}
+    assert set(spans(both, "orc")) <= {"a.b"}
+    assert spans({"flag": pa.array([1], pa.bool8())}) == {}
+
+
+def test_of_many_files_the_newest_are_looked_at(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("slacktide.engine.sources.arriving.MOST_SPANS", 2)
+    ws = Workspace.create(str(tmp_path / "ws"), clock=TickingClock())
+    for number in range(4):
+        path = tmp_path / "in" / f"{number}.parquet"
+        path.parent.mkdir(exist_ok=True)
+        pq.write_table(pa.table({"id": [number]}), path)
+        os.utime(path, (number, number))
+    ws.add_source("orders", kind="files", path=str(tmp_path / "in"))
+    ws.discover()
+    source = Store.open(ws.root, clock=TickingClock()).world().sources["orders"]
+    looked = [one.version for one in source.spans]
+    assert looked == [3, 4]

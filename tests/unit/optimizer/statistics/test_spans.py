@@ -33,9 +33,10 @@ def test_few_ranges_hold_all_keys_and_do_not_meet(values: list[int]) -> None:
 @pytest.mark.parametrize(
     ("ranges", "count", "share"),
     [
-        ([(0.0, 10.0), (5.0, 20.0)], 7, 0.2),
-        ([(-50.0, 10.0), (90.0, 400.0)], None, 0.2),
-        ([(3.0, 3.0)], 1, 0.0),
+        ([(1.0, 10.0), (5.0, 20.0)], 7, 0.2),
+        ([(-50.0, 10.0), (91.0, 400.0)], None, 0.2),
+        ([(3.0, 3.0)], 1, 0.01),
+        ([(500.0, 900.0)], 3, 0.0),
         ([], 0, 0.0),
         ([(3.0, 3.0)], MOST_KEYS + 1, 1.0),
     ],
@@ -43,8 +44,14 @@ def test_few_ranges_hold_all_keys_and_do_not_meet(values: list[int]) -> None:
 def test_the_share_of_a_range(
     ranges: list[tuple[float, float]], count: int | None, share: float
 ) -> None:
-    assert covered(ranges, count, 0.0, 100.0) == pytest.approx(share)
-    assert covered(ranges, count, 5.0, 5.0) == 1.0
+    assert covered(ranges, count, 1.0, 100.0) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("size", [1, 2, 12, 25, 100, 5000])
+def test_all_keys_of_a_domain_cover_it(size: int) -> None:
+    every = [(float(key), float(key)) for key in range(size)]
+    assert covered(every, size, 0.0, size - 1.0) >= 0.85
+    assert covered([(0.0, size - 1.0)], size, 0.0, size - 1.0) == 1.0
 
 
 def facts(rows: float = 1.0, **shares: float) -> SourceFacts:
