@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 
 from slacktide.engine.workspace import Workspace
 from slacktide.store.address import parse_address
+from slacktide.store.entry import dump_json, with_digest
 from slacktide.store.objects import Objects, connect
 from slacktide.store.record import Chain, Segment
 from slacktide.store.store import Store
@@ -97,8 +99,10 @@ class Shop:
         """The same shop in another folder: entries name landed files by their addresses."""
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
         for path in (folder / "workspace" / "log").glob("*.json"):
-            text = path.read_text(encoding="utf-8")
-            path.write_text(text.replace(str(self.folder), str(folder)), encoding="utf-8")
+            text = path.read_text(encoding="utf-8").replace(str(self.folder), str(folder))
+            entry = json.loads(text)
+            del entry["digest"]
+            path.write_bytes(with_digest(dump_json(entry)))
         return Shop(folder, self.opened(folder), self.plan_id)
 
     def another(self, wrap: Wrapper | None = None, clock: Clock | None = None) -> Workspace:
