@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,8 +18,16 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 COLUMNS = [("k", "INT"), ("a", "STRING"), ("x", "DOUBLE")]
+VIEWS = ("current_base", "current_changes")
 KEYS = [[], ["k"], ["k", "a"], ["x"]]
 Row = tuple[int | None, str | None, float | None]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays(spark: SparkSession) -> Iterator[None]:
+    yield
+    for view in VIEWS:
+        spark.catalog.dropTempView(view)
 
 
 def drawn(dice: random.Random) -> Row:

@@ -123,6 +123,7 @@ def test_history_and_status(lab: Lab) -> None:
         "rows": 2,
         "bytes": 0,
         "landed": 0,
+        "error": None,
         "held": False,
         "skipped": [],
         "complete": [],

@@ -122,9 +122,14 @@ def test_where_keys_lie_is_told_of_all_changes_together(priced: Priced) -> None:
 
     assert covered(0, 1) == {"id": pytest.approx(0.1, abs=0.002), "flat": 1.0}
     assert covered(0, 2) == {"id": pytest.approx(0.25, abs=0.002)}
-    assert covered(1, 2) == {"id": pytest.approx(0.2, abs=0.002), "kind": pytest.approx(0.009, abs=0.002)}
+    assert covered(1, 2) == {
+        "id": pytest.approx(0.2, abs=0.002),
+        "kind": pytest.approx(0.009, abs=0.002),
+    }
     assert covered(1, 4) == {}, "nobody knows of version 3"
-    assert covered(3, 4) == {"id": 1.0, "kind": pytest.approx(0.995, abs=0.002)}, "too many keys to ask for"
+    assert covered(3, 4) == {"id": 1.0, "kind": pytest.approx(0.995, abs=0.002)}, (
+        "too many keys to ask for"
+    )
     assert covered(2, 2) == {}
     priced.commit(s.SkipArrival("parts", 3))
     assert covered(1, 4) == {"id": 1.0, "kind": 1.0}
