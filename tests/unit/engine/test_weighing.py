@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from slacktide import store as s
 from slacktide.engine.hindsight import Hindsight, hindsight
 from slacktide.engine.reports import Report
 from slacktide.optimizer.plan import ViewPlan
@@ -82,6 +83,26 @@ def test_changes_that_lie_close_together_and_anywhere_take_turns(tmp_path: Path)
         priced.cover("lines", "c11", 0.01 if is_near else 1.0)
         methods.append(priced.run(costs(0.5 if is_near else 85.0))["method"])
     assert methods == ["incremental", "incremental", *["incremental", "full"] * 5]
+
+
+def test_a_plan_says_whether_a_full_run_would_merge_rows(priced: Priced) -> None:
+    """Most rows are those of lines; a mirror is written anew once a fifth has come to it."""
+
+    def merges(rows: int, deletes: int = 0) -> bool:
+        priced.arrive("lines", rows, deletes)
+        told = priced.run(costs(0.5))["predicted"]
+        return bool(told["merges"])
+
+    priced.run(costs(0.5))
+    assert not merges(40_000, 10_000), "without a mirror"
+    for name, rows in BIG.items():
+        versions = {name: priced.world().sources[name].version}
+        base = s.Segment(1, (), rows, 1000, versions)
+        priced.commit(s.SetChain(s.Chain(f"sources/{name}", (), base)))
+    assert not merges(40_000), "nothing went"
+    assert merges(40_000, 10)
+    assert merges(40_000), "since the mirror was written"
+    assert not merges(900_000), "it is written anew"
 
 
 def test_it_finds_back_to_increments_and_pays_little_for_looking(priced: Priced) -> None:
