@@ -41,7 +41,7 @@ from slacktide.optimizer.statistics import (
 )
 from slacktide.optimizer.statistics.spans import covered, reached
 from slacktide.store.naming import segments
-from slacktide.store.record import Chain, ColumnStatistics, Source, ViewRecord
+from slacktide.store.record import MOST_SPANS, Chain, ColumnStatistics, Source, ViewRecord
 from slacktide.store.world import World
 
 MOST_SAMPLES = 500
@@ -199,6 +199,8 @@ def covered_by(source: Source, start: int, end: int) -> dict[str, Figure]:
 
     Of columns alone of which every arrival, and what is known of the source, tells.
     """
+    if end - start > MOST_SPANS + len(source.skipped):
+        return {}  # of so many it is not kept
     spans = {one.version: one.columns for one in source.spans if start < one.version <= end}
     versions = {v for v in range(start + 1, end + 1) if v not in source.skipped}
     found: dict[str, Figure] = {}

@@ -45,11 +45,18 @@ def check_apart(
     _check_meets_none(what, path, {**dict(_taken(root, world)), **(besides or {})}.items())
 
 
-def check_sink_place(name: str, settings: Mapping[str, Any], root: str, world: World) -> None:
+def check_sink_place(
+    name: str,
+    settings: Mapping[str, Any],
+    root: str,
+    world: World,
+    *,
+    besides: Mapping[str, str] | None = None,
+) -> None:
     """Check that what a view publishes, if it does, shares no files with anything; see `check_apart`."""
     path = sink_path(settings)
     if path is not None:
-        check_apart(f"the sink of view {name}", path, root, world)
+        check_apart(f"the sink of view {name}", path, root, world, besides=besides)
 
 
 def check_source_places(name: str, arguments: Mapping[str, Any], root: str, world: World) -> None:

@@ -143,7 +143,7 @@ def _merges(known: Knowledge, view: ReadView, end: Mapping[str, int]) -> bool:
     """Whether a full run merges most of the rows that it reads; see `Evidence.merges`."""
     sources = known.world.sources
     rows = {name: sources[name].rows_at(end[name]) or 0 for name in view.sources}
-    merged = sum(n for name, n in rows.items() if is_merged(known.world, name, end[name]))
+    merged = sum(n for name, n in rows.items() if _is_merged(known.world, name, end[name]))
     return 2 * merged > sum(rows.values()) or not any(rows.values())
 
 
@@ -331,7 +331,7 @@ def _read_versions(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> d
     return dict(sorted(read.items()))
 
 
-def is_merged(world: World, name: str, end: int) -> bool:
+def _is_merged(world: World, name: str, end: int) -> bool:
     """Whether rows have gone from a mirror since its base was written, which a run will not write anew."""
     chain = world.chains.get(mirror_id(name))
     if chain is None or chain.base is None or is_mirror_due(world, name, end):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from slacktide.algebra.nested import is_storable, storable
-from slacktide.engine.places import check_apart, sink_path
+from slacktide.engine.places import check_sink_place, sink_path
 from slacktide.errors import InvalidSettingError
 from slacktide.store.address import parse_address
 from slacktide.store.pointers import open_publication
@@ -67,9 +67,8 @@ def check_sink_of(
     path = sink_path(settings)
     if path is None:
         return
-    what = f"the sink of view {name}"
-    check_columns(what, columns)
-    check_apart(what, path, store.root, world, besides=besides)
+    check_columns(f"the sink of view {name}", columns)
+    check_sink_place(name, settings, store.root, world, besides=besides)
     publication = open_publication(parse_address(path), store.options)
     publication.check(store.identity)
     publication.check_overwrites(random_token())

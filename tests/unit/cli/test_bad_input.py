@@ -12,6 +12,7 @@ import pytest
 from slacktide.cli.main import run_command
 from tests.unit.cli.conftest import ORDERS, Program
 
+ADD = ("source", "add", "s", "--kind", "files", "--path", ".")
 WRONG = {
     "no such command": (("fly",), "No such command 'fly'"),
     "no such option": (("status", "--fast"), "No such option: --fast"),
@@ -29,7 +30,7 @@ WRONG = {
     ),
     "a kind that is none": (("source", "add", "s", "--kind", "tape", "--path", "."), "tape"),
     "an option without a value": (
-        ("source", "add", "s", "--kind", "files", "--path", ".", "--option", "header"),
+        (*ADD, "--option", "header"),
         "--option 'header' is not of the form NAME=VALUE",
     ),
     "a source that is taken": (
@@ -44,29 +45,19 @@ WRONG = {
         "source orders cannot be complete up to 'whenever'",
     ),
     "an option with two values": (
-        (
-            "source",
-            "add",
-            "s",
-            "--kind=files",
-            "--path=.",
-            "--option",
-            "sep=;",
-            "--option",
-            "sep=,",
-        ),
+        (*ADD, "--option", "sep=;", "--option", "sep=,"),
         "--option gives sep two values",
     ),
     "an empty quarantine": (
-        ("source", "add", "s", "--kind", "files", "--path", ".", "--quarantine", ""),
+        (*ADD, "--quarantine", ""),
         "quarantine",
     ),
     "a backlog of nothing": (
-        ("source", "add", "s", "--kind", "files", "--path", ".", "--max-backlog", "0"),
+        (*ADD, "--max-backlog", "0"),
         "max_backlog",
     ),
     "a key of nothing": (
-        ("source", "add", "s", "--kind", "files", "--path", ".", "--key", ""),
+        (*ADD, "--key", ""),
         "'' names nothing",
     ),
     "a view that is not there": (("read", "ghost"), "ghost"),

@@ -6,11 +6,10 @@ A file becomes one arrival. Neither call writes anything; the caller puts the ar
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from slacktide.common.clock import isoformat
 from slacktide.common.quantities import parse_duration
@@ -21,10 +20,10 @@ from slacktide.engine.sources.inspection import Content, Expected, inspect
 from slacktide.engine.sources.pins import (
     GONE,
     READ_WHOLE,
-    REMOTE_READERS,
     changed,
     content_digest,
     difference,
+    each,
     is_as_pinned,
     is_digested,
     other_size,
@@ -35,8 +34,6 @@ from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.record import MOST_SPANS, ArrivalSpans, ColumnStatistics, KeySpans, Source
 
 _logger = logging.getLogger(__name__)
-_File = TypeVar("_File")
-_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,20 +150,20 @@ def look_again(
         return [], None
     directory = open_directory(source.arguments["path"], storage_options)
 
-    def other(one: Rewritten) -> str | None:
+    def other(one: Rewritten) -> tuple[str | None, bool]:
+        """How it differs, and whether what was compared bears the mark that was listed."""
         if one.now.size != one.pinned.size:
-            return other_size(one.pinned, one.now)
-        return difference(directory, one.now.key, one.pinned) if deeply else None
+            return other_size(one.pinned, one.now), False
+        fact = difference(directory, one.now.key, one.pinned) if deeply else None
+        return fact, deeply and fact is None and directory.head(one.now.key) == one.now
 
-    found = list(zip(rewritten, each(other, directory, rewritten), strict=True))
-    wrong = next(((one, fact) for one, fact in found if fact not in {None, GONE}), None)
-    # What was compared is what bears the mark, if it still bears it.
-    same = [
-        one
-        for one, fact in found
-        if deeply and fact is None and directory.head(one.now.key) == one.now
+    told = list(zip(rewritten, each(other, rewritten, is_local=directory.is_local), strict=True))
+    wrong = next(((one, fact) for one, (fact, _) in told if fact not in {None, GONE}), None)
+    again = [
+        replace(one.pinned, modified=one.now.mark, etag=one.now.etag)
+        for one, (_, is_same) in told
+        if is_same
     ]
-    again = [replace(one.pinned, modified=one.now.mark, etag=one.now.etag) for one in same]
     return again, None if wrong is None else changed(wrong[0].pinned, str(wrong[1]), source.name)
 
 
@@ -202,7 +199,8 @@ def take(
         looked = expected if file.path in newest else others
         return _accept(directory, file, looked, accepted)
 
-    found = [one for one in each(accept_one, directory, files) if one is not None]
+    taken = each(accept_one, files, is_local=directory.is_local)
+    found = [one for one in taken if one is not None]
     statistics = noted(source.statistics, [one.statistics for one in found])
     spans = [ArrivalSpans(v, one.spans) for v, one in enumerate(found, source.version + 1)]
     return Accepted(
@@ -248,16 +246,6 @@ def resolve_file(source: Source, text: str) -> str:
     """Give the path of a file of a source that a user names by its path or its name below there."""
     parent = source.arguments["path"].rstrip("/") + "/"
     return text if text.startswith(parent) else parent + text.lstrip("/")
-
-
-def each(
-    call: Callable[[_File], _Found], directory: Directory, files: Sequence[_File]
-) -> list[_Found]:
-    """Do something with each of some files; at once where each costs round trips."""
-    if directory.is_local or len(files) < 2:
-        return [call(file) for file in files]
-    with ThreadPoolExecutor(min(REMOTE_READERS, len(files))) as pool:
-        return list(pool.map(call, files))
 
 
 def _accept(

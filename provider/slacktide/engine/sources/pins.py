@@ -10,10 +10,10 @@ for it, as the ETag of a plain upload is a digest of the content already.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from shlex import quote
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from slacktide.engine.sources.directory import Directory, Listed, bucket
 from slacktide.errors import ArrivalChangedError
@@ -21,7 +21,9 @@ from slacktide.store.address import LOCAL, Address, parse_address
 from slacktide.store.arrivals import PinnedFile
 
 READ_WHOLE: Final = 16 * 1024 * 1024
-REMOTE_READERS: Final = 16
+_REMOTE_READERS: Final = 16
+_Item = TypeVar("_Item")
+_Found = TypeVar("_Found")
 GONE: Final = "is gone"
 """How a file differs that is not there any more."""
 
@@ -64,20 +66,22 @@ def check_pins(
             root = Address(*place, "/" if address.scheme == LOCAL else "")
             roots[place] = Directory(bucket(root, storage_options), root)
         pinned.append((roots[place], address.path.lstrip("/"), file))
-    for file, fact in _differences(pinned):
+    is_local = all(directory.is_local for directory, _, _ in pinned)
+    found = each(lambda pin: difference(*pin), pinned, is_local=is_local)
+    for (_, _, file), fact in zip(pinned, found, strict=True):
         if fact is not None:
             raise changed(file, fact, source)
 
 
-def _differences(
-    pinned: list[tuple[Directory, str, PinnedFile]],
-) -> Iterator[tuple[PinnedFile, str | None]]:
-    if len(pinned) < 2 or all(directory.is_local for directory, _, _ in pinned):
-        yield from ((pin[2], difference(*pin)) for pin in pinned)
+def each(
+    call: Callable[[_Item], _Found], items: Sequence[_Item], *, is_local: bool
+) -> Iterator[_Found]:
+    """Do something with each of some files, in their order; with many at once where each costs round trips."""
+    if is_local or len(items) < 2:
+        yield from map(call, items)
         return
-    with ThreadPoolExecutor(min(REMOTE_READERS, len(pinned))) as pool:
-        found = pool.map(lambda pin: difference(*pin), pinned)
-        yield from zip((file for _, _, file in pinned), found, strict=True)
+    with ThreadPoolExecutor(min(_REMOTE_READERS, len(items))) as pool:
+        yield from pool.map(call, items)
 
 
 def difference(directory: Directory, key: str, file: PinnedFile) -> str | None:
