@@ -5,7 +5,8 @@
 Three workspaces follow the same arrivals: in one the planner chooses, in one each view is maintained by increments
 whatever that costs, in one each is computed from its sources. Ten arrivals, each share of the base in each nature
 once, let the planner see what its runs cost; then all of them come `--repetitions` times, each time in another
-order, and which workspace goes first takes turns. What the output holds is not run again while the folder is there.
+order, and which workspace goes first takes turns. A few views at a time go through all of that, in workspaces of
+their own. What the output holds is not run again: a group that is there in part goes on where its folder is, too.
 
 A *cell* is a view, a nature and a share. What a way costs in it is the median of its CPU seconds in tasks, though the
 planner also reckons with jobs and planning; its noise is the median difference between one run of the way and the
@@ -22,6 +23,7 @@ import json
 import os
 import platform
 import random
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from slacktide.engine.reports import ViewReport
 
 SEED = 20261123
+GROUP = 6
 NATURES = ("clustered", "scattered")
 SHARES = (0.0001, 0.001, 0.01, 0.1, 0.5)
 POLICIES = {"chosen": "auto", "incremental": "incremental", "full": "full"}
@@ -255,55 +258,70 @@ def _errors(found: Sequence[Mapping[str, Any]]) -> Iterator[float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the campaign, arrival by arrival."""
+    """Run the campaign, group by group and arrival by arrival."""
     from slacktide.spark.session import local_session
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, required=True, help="of the workspaces, kept")
+    parser.add_argument("--folder", type=Path, required=True, help="of the workspaces of a group")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--repetitions", type=int, default=6)
-    parser.add_argument("--views", nargs="+", default=[*QUERIES])
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--views", nargs="+", default=[*QUERIES], help="in groups of six")
     asked = parser.parse_args(arguments)
-    case = Showcase(asked.folder, asked.scale, asked.views)
-    spark = local_session("hindsight", conf=case.spark_conf() | {"spark.driver.memory": "4g"})
+    found = _resumed(asked)
+    conf = Showcase(asked.folder, asked.scale).spark_conf() | {"spark.driver.memory": "4g"}
+    spark = local_session("hindsight", conf=conf)
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "seed": SEED}
-    setting = {**versions(spark), **machine, **_setting(asked)}
-    done = _resumed(asked, case)
-    campaign = SideBySide(spark, case)
-    for number, (nature, share) in enumerate(rounds(asked.repetitions), start=1):
-        if number > len(done):
-            done.append(campaign.round(number, nature, share))
-            told = summary(done[len(CALIBRATING) :])
-            head = {**setting, "summary": told}
-            asked.out.write_text(by_line({**head, "rounds": done}, "rounds"))
-            sys.stdout.write(f"{number}: {nature}, {share:.2%} of the rows\n")
-    found = json.loads(asked.out.read_text()) | {"different": campaign.different()}
-    asked.out.write_text(by_line(found, "rounds"))
+    found = {**versions(spark), **machine, **found}
+    for first in range(0, len(asked.views), GROUP):
+        views = asked.views[first : first + GROUP]
+        if " ".join(views) not in found["different"]:
+            _play(spark, views, asked, found)
     sys.stdout.write(json.dumps(found["summary"], indent=1) + f"\n{found['different']}\n")
-    return int(any(found["different"].values()))
+    return int(any(any(told.values()) for told in found["different"].values()))
 
 
-def _setting(asked: argparse.Namespace) -> dict[str, Any]:
-    return {"scale": asked.scale, "repetitions": asked.repetitions, "views": asked.views}
-
-
-def _resumed(asked: argparse.Namespace, case: Showcase) -> list[Any]:
-    """The rounds that were run already.
+def _play(
+    spark: SparkSession, views: Sequence[str], asked: argparse.Namespace, found: dict[str, Any]
+) -> None:
+    """Run what is left of a group; its folder goes when its answers were compared.
 
     Raises:
-        SystemExit: output and folder are not of one campaign with this setting.
+        SystemExit: rounds of the group are there and its folder is not, or the other way round.
     """
-    if asked.out.exists() != case.landing.exists():
-        raise SystemExit(
-            f"{asked.out} and {case.root} are not of one campaign: remove what is there"
-        )
+    group, case = " ".join(views), Showcase(asked.folder / "-".join(views), asked.scale, views)
+    done = sum(told["group"] == group for told in found["rounds"])
+    if bool(done) != case.landing.exists():
+        raise SystemExit(f"{case.root} is not of the {done} rounds of {group} in {asked.out}")
+    campaign = SideBySide(spark, case)
+    for number, (nature, share) in enumerate(rounds(asked.repetitions), start=1):
+        if number > done:
+            told = campaign.round(number, nature, share)
+            found["rounds"].append({"group": group, "number": number, **told})
+            found["summary"] = summary(
+                [told for told in found["rounds"] if told["number"] > len(CALIBRATING)]
+            )
+            asked.out.write_text(by_line(found, "rounds"))
+            sys.stdout.write(f"{group}, {number}: {nature}, {share:.2%} of the rows\n")
+            sys.stdout.flush()
+    found["different"][group] = campaign.different()
+    asked.out.write_text(by_line(found, "rounds"))
+    shutil.rmtree(case.root)
+
+
+def _resumed(asked: argparse.Namespace) -> dict[str, Any]:
+    """What the output holds already.
+
+    Raises:
+        SystemExit: it is of another setting.
+    """
+    setting = {"scale": asked.scale, "repetitions": asked.repetitions}
     if not asked.out.exists():
-        return []
-    found = json.loads(asked.out.read_text())
-    if any(found[key] != value for key, value in _setting(asked).items()):
-        raise SystemExit(f"{asked.out} is of another setting; remove it and {case.root}")
-    return list(found["rounds"])
+        return {**setting, "different": {}, "summary": {}, "rounds": []}
+    found: dict[str, Any] = json.loads(asked.out.read_text())
+    if any(found[name] != value for name, value in setting.items()):
+        raise SystemExit(f"{asked.out} is of another setting; remove it")
+    return found
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import platform
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -119,7 +119,8 @@ def played(workspace: Landed, query: str, pattern: str, repetitions: int) -> dic
     """Run the plans of a cell; tell what the last instant took, and which gave another answer than full.
 
     Names of methods are those of `SINGLE` and `MIXED`; ``as`` tells of a method that has the programs of another
-    which, and ``taken`` of each other one CPU seconds of tasks and rows read, of each repetition.
+    which; of each other one, ``taken`` has what each repetition took in tasks, in seconds of CPU, rows
+    read, bytes shuffled and stages, and ``read`` the rows of each scan.
 
     Args:
         workspace: of the pattern.
@@ -134,6 +135,7 @@ def played(workspace: Landed, query: str, pattern: str, repetitions: int) -> dic
     for programs in plans.values():
         workspace.execute(query, programs[1], {}, before)
     taken: dict[str, list[dict[str, float]]] = {name: [] for name in plans}
+    read: dict[str, Mapping[str, Sequence[int]]] = {}
     answers: dict[str, list[Counter[tuple[Any, ...]]]] = {name: [] for name in plans}
     order = [*plans]
     for _ in range(repetitions):
@@ -142,8 +144,16 @@ def played(workspace: Landed, query: str, pattern: str, repetitions: int) -> dic
             assert outcome.answer is not None
             assert outcome.answer_is_base
             answers[name].append(rounded_bag(workspace.rows(outcome.answer)))
-            cost = {"seconds": round(outcome.cost.cpu_seconds, 3), "rows": outcome.cost.rows_read}
-            taken[name].append(cost)
+            cost = outcome.cost
+            taken[name].append(
+                {
+                    "seconds": round(cost.cpu_seconds, 3),
+                    "rows": cost.rows_read,
+                    "shuffled": cost.bytes_shuffled,
+                    "stages": cost.stages,
+                }
+            )
+            read[name] = _by_label(cost.operators)
         order.append(order.pop(0))
     expected = answers[FULL][0]
     return {
@@ -153,7 +163,16 @@ def played(workspace: Landed, query: str, pattern: str, repetitions: int) -> dic
         "taken": {
             name: {what: [t[what] for t in of] for what in of[0]} for name, of in taken.items()
         },
+        "read": read,
     }
+
+
+def _by_label(scans: Iterable[tuple[str, int | None]]) -> dict[str, Sequence[int]]:
+    """The rows that scans of each table or state gave, largest first."""
+    found: dict[str, list[int]] = {}
+    for label, rows in scans:
+        found.setdefault(label, []).append(rows or 0)
+    return {label: sorted(rows, reverse=True) for label, rows in sorted(found.items())}
 
 
 def ratio(cell: Mapping[str, Any], what: str) -> float:

@@ -21,7 +21,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.nested import is_storable
 from slacktide.algebra.tree import relations, sources
 from slacktide.algebra.types import is_told_apart
-from slacktide.optimizer.costs import Evidence, Vector, program_key, program_work
+from slacktide.optimizer.costs import Evidence, PastRun, Vector, program_key, program_work
 from slacktide.optimizer.costs.operators import packed
 from slacktide.optimizer.derivation import Maintenance, maintain, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
@@ -216,7 +216,10 @@ class Question:
         return self.maintained(chains)
 
     def stopped(self, now: Remembering) -> Remembering | None:
-        """Without the join of which runs took most more than those without; None where none did."""
+        """Without the join of which runs took most more than those without; None where none did.
+
+        Runs after other changes say nothing: small ones cost less with and without it.
+        """
         program = now.maintenance.program
         work = self._work(program)
         price = self.evidence.predict("incremental", program_key(program), work).price
@@ -224,7 +227,7 @@ class Question:
         for chain in now.chains:
             chains = tuple(other for other in now.chains if other != chain)
             without = self.maintained(chains)
-            if self.evidence.newest(program_key(without.program)) is None:
+            if self._told(without.program, self._work(without.program)) is None:
                 continue
             rel = min(joins_of(self.analysis, [chain]), key=lambda one: one.digest)
             saving = self._saving(program, work, price, without.program, rel)
@@ -246,17 +249,21 @@ class Question:
     ) -> float:
         """Seconds of CPU that another program takes less than this one, which has run.
 
-        Where both have run, by what they took; else by what the model sees less of, as far off as it was
-        of each kind of work.
+        Where both have run after such changes as have come now, by what they took; else by what the model sees
+        less of, as far off as it was of each kind of work.
         """
-        rates = self.evidence.coefficients
-        past = self.evidence.newest(program_key(now))
-        past_other = self.evidence.newest(program_key(other))
-        if past is not None and past_other is not None:
-            return price * (1.0 - past_other.price(rates) / max(past.price(rates), 1e-9))
-        less = work.minus(self._work(other, rel))
+        rates, work_other = self.evidence.coefficients, self._work(other, rel)
+        told, told_other = self._told(now, work), self._told(other, work_other)
+        if told is not None and told_other is not None:
+            return price * (1.0 - told_other.price(rates) / max(told.price(rates), 1e-9))
+        less, past = work.minus(work_other), self.evidence.nearest(program_key(now), work)
         in_tasks = rates.in_tasks(less) if past is None else past.seconds_of(less, rates)
         return in_tasks + rates.outside(less)
+
+    def _told(self, program: Program, work: Vector) -> PastRun | None:
+        """A run of a program after such changes as have come now; None where there was none."""
+        found = self.evidence.nearest(program_key(program), work)
+        return found if found is not None and self.evidence.tells(found, work) else None
 
     def _work(self, program: Program, rel: r.Rel | None = None) -> Vector:
         """The work of a program, where a join may be remembered that is not yet."""

@@ -36,9 +36,9 @@ def begins(plan: ViewPlan) -> bool:
     return bool(plan.predicted.get("remembering", {}).get("starts"))
 
 
-def refreshed(priced: Priced, *, with_it: float, without: float, deletes: int = 0) -> ViewPlan:
+def refreshed(priced: Priced, *, with_it: float, without: float, lines: int = 6_000) -> ViewPlan:
     """Let lines arrive and refresh, at prices with and without what is remembered."""
-    priced.arrive("lineitem", 6_000, deletes)
+    priced.arrive("lineitem", lines)
     plan = priced.ws.plan().views[0]
     paid = with_it if plan.remembers and not begins(plan) else without
     priced.run(lambda _: paid if plan.method == "incremental" else 4 * without)
@@ -69,6 +69,15 @@ def test_what_has_turned_out_dearer_is_forgotten(priced: Priced) -> None:
     assert reads(plans[stopped], "lineitem")
     assert not any(plan.remembers for plan in plans[stopped:]), "evidence speaks against it"
     assert not priced.world().views[VIEW].remembers
+
+
+def test_runs_after_smaller_changes_say_nothing_against_it(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
+    plans = [refreshed(priced, with_it=0.9, without=1.1) for _ in range(12)]
+    assert plans[-1].remembers
+    larger = [refreshed(priced, with_it=1.6, without=2.6, lines=60_000) for _ in range(12)]
+    assert {plan.method for plan in larger} == {"incremental"}
+    assert all(plan.remembers for plan in larger), "it took 1.6 s, where small changes took 1.1"
 
 
 def test_a_small_view_is_not_asked(tmp_path: Path) -> None:

@@ -183,6 +183,15 @@ class Evidence:
         newer = takewhile(lambda past: past is not found, runs)
         return next((past for past in newer if self._overrules(past, found, work)), found)
 
+    def tells(self, past: PastRun, work: Vector) -> bool:
+        """Whether the changes of an incremental run were about as large as those that have come, and lay alike.
+
+        Args:
+            past: the run.
+            work: of its program by the model, as of now.
+        """
+        return self._distance(past, work) == 0.0
+
     def _overrules(self, newer: PastRun, found: PastRun, work: Vector) -> bool:
         price = self.coefficients.in_tasks
         is_dearer = newer.in_tasks > FAR_DEARER * found.in_tasks
