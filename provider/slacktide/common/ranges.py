@@ -12,6 +12,10 @@ from typing import Any, Final, TypeVar
 MOST_KEYS: Final = 200_000
 """Different keys of which it is asked where they lie."""
 MOST_RANGES: Final = 12
+LARGE_ROWS: Final = 20_000
+"""Rows of a table that is read by ranges of keys; in a smaller one, a page holds all keys."""
+ASKING: Final = 2.0
+"""What a row costs of which it is asked where its keys lie, in rows of the table that is read by them."""
 _Key = TypeVar("_Key", bound=Any)
 
 

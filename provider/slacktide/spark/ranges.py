@@ -16,10 +16,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import compute
 
-from slacktide.algebra.types import DataType, decimal_of, is_integral
+from slacktide.algebra.types import DataType
 from slacktide.common.ranges import MOST_RANGES
-
-LARGE_ROWS = 20_000  # below, one page holds all keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +48,6 @@ class KeyRanges:
         if self.has_null:
             tests.append(f"{key} IS NULL")
         return f"({' OR '.join(tests)})" if tests else "false"
-
-
-def has_ranges(data_type: DataType) -> bool:
-    """Whether keys of a type are cut into ranges: those that are ordered here as they are in Spark."""
-    return is_integral(data_type) or data_type == "DATE" or decimal_of(data_type) is not None
 
 
 def cut(keys: pa.ChunkedArray) -> KeyRanges:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from slacktide.errors import ExecutionError
 from slacktide.program import operator as o
+from slacktide.program.bounding import has_ranges
 from slacktide.program.operator import Operator
 from slacktide.spark.cost import Cost
 from slacktide.spark.metrics import Meter, described
 from slacktide.spark.parquet import COMPRESSION, SPARK_OPTIONS
-from slacktide.spark.ranges import has_ranges
 from slacktide.spark.seals import sealed, sealed_files
 from slacktide.spark.shelf import Shelf
 from slacktide.spark.small import as_parquet, can_leave, taken

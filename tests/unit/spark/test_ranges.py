@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from slacktide.common.ranges import MOST_RANGES
-from slacktide.spark.ranges import KeyRanges, cut, has_ranges
+from slacktide.program.bounding import has_ranges
+from slacktide.spark.ranges import KeyRanges, cut
 
 
 def ranges(values: list, data_type: pa.DataType) -> KeyRanges:

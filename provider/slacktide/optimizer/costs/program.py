@@ -8,15 +8,15 @@ by its reach.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from types import MappingProxyType
 from typing import Final
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.equalities import take_apart
-from slacktide.algebra.scalar import Reference, Scalar
+from slacktide.algebra.scalar import Reference
+from slacktide.common.ranges import ASKING, LARGE_ROWS
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs.operators import (
     WRITE_JOBS,
@@ -30,8 +30,9 @@ from slacktide.optimizer.costs.vector import Vector
 from slacktide.optimizer.statistics import Cardinality, Sizes, Statistics
 from slacktide.optimizer.statistics.facts import END, UNKNOWN_REACH
 from slacktide.program import operator as o
+from slacktide.program.bounding import Bound, bounds
 from slacktide.program.operator import Operator, Program, operator_inputs
-from slacktide.program.origin import Origin, is_small, origins_of
+from slacktide.program.origin import Origin, is_small
 
 MOST_TIMES: Final = 1000.0
 """As often an operator is counted at most."""
@@ -163,52 +164,42 @@ def _times(root: Operator, sizes: Sizes) -> Mapping[Operator, _Times]:
     found: dict[Operator, _Times] = defaultdict(_Times)
     found[root] = _Times(count=1.0, whole=1.0)
     for operator in reversed(list(of_type(root, Operator))):
-        bounded = {below: _reach(keys, sizes) for below, keys in _bounded(operator)}
-        for below in operator_inputs(operator):
-            found[below].add(found[operator], bounded.get(below, 1.0))
+        bounded = {bound.place: _reach(bound, sizes) for bound in bounds(operator)}
+        for place, below in enumerate(operator_inputs(operator)):
+            found[below].add(found[operator], bounded.get(place, 1.0))
     return found
 
 
-def _reach(keys: Sequence[Sequence[Origin]], sizes: Sizes) -> float | None:
-    """The share of a table that is read: by the key that lies closest; None where nobody knows how one lies."""
-    shares = [_covered(origins, sizes) for origins in keys]
-    return min((share for share in shares if share is not None), default=None)
+def _reach(bound: Bound, sizes: Sizes) -> float | None:
+    """The share of an input that is read: by the key that lies closest; None where nobody knows how one lies.
+
+    What asking for the keys reads counts as read of the input, so that no larger change is thought to cost less.
+    """
+    rows, asked = _read(bound.large, sizes), sum(_read(one.by, sizes) for one in bound.origins)
+    if rows < LARGE_ROWS or ASKING * asked > rows:
+        return 1.0
+    shares = [_covered(bound.origins, place, sizes) for place in range(len(bound.pairs))]
+    known = [share for share in shares if share is not None]
+    return min(1.0, min(known) + asked / rows) if known else None
 
 
-def _covered(origins: Sequence[Origin], sizes: Sizes) -> float | None:
+def _read(operator: Operator, sizes: Sizes) -> float:
+    """The rows of all tables that an operator reads."""
+    leaves = (one for one in of_type(operator, Operator) if not operator_inputs(one))
+    return sum(sizes.of(leaf).rows.value for leaf in leaves)
+
+
+def _covered(origins: Sequence[Origin], place: int, sizes: Sizes) -> float | None:
     """The share of the range of a key in which the values of some changes lie."""
     shares = []
     for origin in origins:
-        (key,) = origin.keys
+        key = origin.keys[place]
         columns = sizes.of(origin.by).columns
         facts = columns.get(key.column) if isinstance(key, Reference) else None
         if facts is None or facts.covered is None:
             return None
         shares.append(facts.covered.value)
     return min(sum(shares), 1.0)
-
-
-Bound = tuple[Operator, Sequence[Sequence[Origin]]]
-
-
-def _bounded(operator: Operator) -> Iterator[Bound]:
-    """The inputs of which only what the keys of a change can meet is read; and of each key, where it comes from."""
-    match operator:
-        case o.JoinBags() | o.SemiBags():
-            left, right = operator.left, operator.right
-            parts = take_apart(operator.condition, left.columns, right.columns)
-            yield from _met(left, right, [equal.right for equal in parts.equalities])
-            yield from _met(right, left, [equal.left for equal in parts.equalities])
-        case o.Touched():
-            yield from _met(operator.child, operator.by, [pair.other for pair in operator.keys])
-        case _:
-            return
-
-
-def _met(large: Operator, small: Operator, keys: Sequence[Scalar]) -> Iterator[Bound]:
-    found = [origins for key in keys if (origins := origins_of(small, [key])) is not None]
-    if found:
-        yield large, found
 
 
 def _work(operator: Operator, times: _Times, sizes: Sizes) -> Vector:

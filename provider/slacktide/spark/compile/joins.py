@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from slacktide.algebra.equalities import take_apart
-from slacktide.algebra.scalar import Reference
 from slacktide.algebra.sql import scalar_sql
+from slacktide.common.ranges import LARGE_ROWS
 from slacktide.program import operator as o
-from slacktide.program.operator import Operator
-from slacktide.program.origin import is_small, origins_of
+from slacktide.program.bounding import Bound, bounds
+from slacktide.program.operator import Operator, operator_inputs
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import names, of_table
 from slacktide.spark.compile.gathering import join_hint, semi_hint, touched_hint
-from slacktide.spark.ranges import LARGE_ROWS, has_ranges
 
 
 def join(compiler: Compiler, operator: o.JoinBags) -> str:
     """Pairs of rows that meet a condition."""
     condition = "true" if operator.condition is None else scalar_sql(operator.condition)
     outputs = [*names(operator.columns), "l.__m * r.__m AS __m"]
-    parts = take_apart(operator.condition, operator.left.columns, operator.right.columns)
-    across = [o.Pair(equal.left, equal.right) for equal in parts.equalities]
-    back = [o.Pair(equal.right, equal.left) for equal in parts.equalities]
-    left = _bounded(compiler, operator.left, operator.right, across)
-    right = _bounded(compiler, operator.right, operator.left, back)
+    left, right = _inputs(compiler, operator)
     hint = join_hint(operator, compiler.gathered)
     return f"SELECT {hint}{', '.join(outputs)} FROM {left} l JOIN {right} r ON {condition}"
 
@@ -60,40 +52,35 @@ def touched(compiler: Compiler, operator: o.Touched) -> str:
     )
     listed = [f"t.{column}" for column in names(operator.columns)]
     outputs = listed if operator.is_state else [*listed, "t.__m"]
-    child, by = (
-        _bounded(compiler, operator.child, operator.by, operator.keys),
-        compiler.names[operator.by],
-    )
+    child, by = _inputs(compiler, operator)
     hint = touched_hint(operator, compiler.gathered)
     where = f"{child} t LEFT SEMI JOIN {by} b ON {equal or 'true'}"
     return f"SELECT {hint}{', '.join(outputs)} FROM {where}"
 
 
-def _bounded(compiler: Compiler, big: Operator, small: Operator, pairs: Sequence[o.Pair]) -> str:
-    """The rows of an operator, or those alone that a small one's keys can meet.
+def _inputs(compiler: Compiler, operator: Operator) -> list[str]:
+    """The rows of each input, or those alone that the keys of a change can meet."""
+    found = [compiler.names[below] for below in operator_inputs(operator)]
+    for bound in bounds(operator):
+        within = _within(compiler, bound)
+        if within is not None:
+            found[bound.place] = f"(SELECT * FROM {found[bound.place]} WHERE {within})"
+    return found
 
-    Args:
-        compiler: of the step.
-        big: what may be large.
-        small: what bounds it, itself or by something inside.
-        pairs: keys of the one and of the other.
-    """
-    pairs = [pair for pair in pairs if _is_ranged(pair)]
-    sources = origins_of(small, [pair.other for pair in pairs]) if pairs else None
-    if sources is None or is_small(big) or compiler.leaves.fewest_read(big) < LARGE_ROWS:
-        return compiler.names[big]
+
+def _within(compiler: Compiler, bound: Bound) -> str | None:
+    """The condition that the keys of a row lie where those of the change do; None where it does not pay to know."""
+    rows = compiler.leaves.fewest_read(bound.large)
+    if rows < LARGE_ROWS:
+        return None
     ways = []
-    for source in sources:
-        found = compiler.leaves.keys(source.by, source.keys)
+    for origin in bound.origins:
+        found = compiler.leaves.keys(origin.by, origin.keys, of=rows)
         if found is None:
-            return compiler.names[big]
+            return None
         tests = [
             ranges.predicate(scalar_sql(pair.own), pair.own.type)
-            for pair, ranges in zip(pairs, found, strict=True)
+            for pair, ranges in zip(bound.pairs, found, strict=True)
         ]
         ways.append(" AND ".join(tests))
-    return f"(SELECT * FROM {compiler.names[big]} WHERE {' OR '.join(ways)})"
-
-
-def _is_ranged(pair: o.Pair) -> bool:
-    return isinstance(pair.own, Reference) and has_ranges(pair.own.type)
+    return " OR ".join(ways)
