@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
+from slacktide.engine.knowledge import column_facts
 from slacktide.optimizer.expand import Problem
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.statistics import (
@@ -18,6 +19,7 @@ from slacktide.optimizer.statistics import (
     SourceFacts,
     Statistics,
 )
+from slacktide.store.record import ColumnStatistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Workload:
         keys: of the tables that change; all others are constant.
         patterns: by name.
         reach: the share of a table in which the keys of any change lie; None where nobody knows.
+        told: what files tell of the columns of each table, in place of `distinct`.
     """
 
     folder: Path
@@ -64,6 +67,7 @@ class Workload:
     keys: Mapping[str, tuple[str, ...]]
     patterns: Mapping[str, Pattern]
     reach: float | None = None
+    told: Mapping[str, Mapping[str, ColumnStatistics]] = field(default_factory=dict)
 
     def view(self, query: str) -> Maintainability:
         """What is said of a view, in normal form."""
@@ -99,12 +103,15 @@ class Workload:
         )
         later = instants - 1
         reach = SourceFacts().reach if self.reach is None else Figure(self.reach, "declared")
+        rows = Figure(self.rows[name] + later * (inserted - deleted), "declared")
         return SourceFacts(
-            reach=reach,
-            rows=Figure(self.rows[name] + later * (inserted - deleted), "declared"),
-            changes=(change,) * later,
-            columns={
-                column: ColumnFacts(Figure(float(distinct), "declared"))
-                for column, distinct in self.distinct.items()
-            },
+            reach=reach, rows=rows, changes=(change,) * later, columns=self._columns(name, rows)
         )
+
+    def _columns(self, name: str, rows: Figure) -> Mapping[str, ColumnFacts]:
+        if name in self.told:
+            return column_facts(self.told[name], self.keys.get(name, ()), rows)
+        return {
+            column: ColumnFacts(Figure(float(distinct), "declared"))
+            for column, distinct in self.distinct.items()
+        }
