@@ -17,6 +17,7 @@ from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.expand import Expanded
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, with_inputs
 from slacktide.optimizer.memo.memo import Memo
+from slacktide.optimizer.weighted import by_multiplicities
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 
@@ -112,9 +113,10 @@ def _placed(flat: Operator, below: dict[int, Operator], instant: int) -> Operato
         case SnapshotAt() | ChangesBetween():
             raise InvariantError(f"run {instant} reads {flat.source} at versions that it has not")
         case _:
-            return with_inputs(
+            placed = with_inputs(
                 flat, lambda part: below[part.group] if isinstance(part, Hole) else part
             )
+            return by_multiplicities(placed)
 
 
 def _read(memo: Memo, load: Load) -> Operator:

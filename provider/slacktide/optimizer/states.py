@@ -39,7 +39,7 @@ from slacktide.algebra.types import (
 )
 from slacktide.common.chain_ids import state_id
 from slacktide.common.digest import digest_of
-from slacktide.program.operator import Additive, Partial
+from slacktide.program.operator import Additive, Finish, Operator, Partial
 
 Fresh = Callable[[str, DataType], Column]
 Settings = Mapping[str, str]
@@ -119,6 +119,15 @@ def state_of(rel: r.Aggregate, fresh: Fresh, conf: Settings = _DEFAULTS) -> Aggr
         Column(fresh(key.column.name, key.column.type).id, *_rest(key.column)) for key in rel.keys
     )
     return AggregateState(chain_of(rel, conf), keys, partials.all(), results)
+
+
+def finished(rel: r.Aggregate, state: AggregateState, rows: Operator) -> Operator:
+    """The rows of an aggregate from its merged partial aggregates."""
+    keys: tuple[Assignment, ...] = tuple(
+        Assignment(key.column, reference(column))
+        for key, column in zip(rel.keys, state.keys, strict=True)
+    )
+    return Finish(rows, state.count.id, keys + state.results, is_global=not rel.keys)
 
 
 def chain_of(rel: r.Aggregate, conf: Settings = _DEFAULTS) -> str:

@@ -7,11 +7,10 @@ aggregates of the change. The change of the rows is that of the touched groups o
 from __future__ import annotations
 
 from slacktide.algebra import relation as r
-from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Assignment, reference
 from slacktide.optimizer.additive import is_additive
 from slacktide.optimizer.rule import Context, DeltaRule, Near
-from slacktide.optimizer.states import AggregateState
+from slacktide.optimizer.states import AggregateState, finished
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator, Pair
 
@@ -30,8 +29,8 @@ def _aggregate_delta(rel: r.Aggregate, context: Context) -> Operator | None:
     return o.Consolidate(
         o.Add(
             (
-                _finish(rel, state, o.Combine(new, state.keys)),
-                o.Negate(_finish(rel, state, o.Combine(old, state.keys))),
+                finished(rel, state, o.Combine(new, state.keys)),
+                o.Negate(finished(rel, state, o.Combine(old, state.keys))),
             ),
             rel.columns,
         )
@@ -44,7 +43,7 @@ def _aggregate_at(
     state = context.state(rel)
     if context.builds(state.chain):
         base = _saved(rel, state, context.at(rel.child, "after"), context)
-        return _finish(rel, state, o.Combine(base, state.keys))
+        return finished(rel, state, o.Combine(base, state.keys))
     rows: Operator = o.ReadState(state.chain, state.columns)
     change = context.delta(rel.child) if moment == "after" else None
     if change is not None:
@@ -56,7 +55,7 @@ def _aggregate_at(
             for key, column in zip(rel.keys, state.keys, strict=True)
         ]
         rows = o.Touched(rows, wanted.by, wanted.through(values).pairs)
-    return _finish(rel, state, o.Combine(rows, state.keys))
+    return finished(rel, state, o.Combine(rows, state.keys))
 
 
 def _saved(rel: r.Aggregate, state: AggregateState, bag: Operator, context: Context) -> o.ReadSaved:
@@ -65,14 +64,6 @@ def _saved(rel: r.Aggregate, state: AggregateState, bag: Operator, context: Cont
     )
     context.save(rel, state.chain, o.Summarise(bag, keys, state.partials))
     return o.ReadSaved(state.chain, state.columns, is_bag=False)
-
-
-def _finish(rel: r.Aggregate, state: AggregateState, rows: Operator) -> Operator:
-    keys: tuple[s.Assignment, ...] = tuple(
-        Assignment(key.column, reference(column))
-        for key, column in zip(rel.keys, state.keys, strict=True)
-    )
-    return o.Finish(rows, state.count.id, keys + state.results, is_global=not rel.keys)
 
 
 MAINTAIN_AGGREGATE = DeltaRule(

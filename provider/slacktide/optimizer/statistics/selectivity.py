@@ -1,6 +1,6 @@
 """The share of rows for which a predicate is true, from what is known of columns.
 
-Values are taken for evenly spread and conditions for independent (P. Selinger and others, *Access Path
+Values are taken for evenly spread and conditions for independent, but for the two ends of a range (P. Selinger and others, *Access Path
 Selection in a Relational Database Management System*, SIGMOD 1979, §4, whose defaults are used where
 nothing is known: a tenth for an equality, a third for an inequality). A comparison is never true of NULL.
 A share comes from where the least certain figure comes from that it is made of.
@@ -18,7 +18,7 @@ from math import prod
 from typing import Final
 
 from slacktide.algebra import scalar as s
-from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, ColumnFacts, Figure
+from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, ColumnFacts, Figure, worst
 
 EQUAL: Final = Figure(0.1)
 RANGE: Final = Figure(1 / 3)
@@ -48,7 +48,7 @@ def selectivity(predicate: s.Scalar | None, known: Known) -> Figure:
         if inner and not expanded:
             stack += [(part, True), *((one, False) for one in inner)]
         elif inner:
-            done[part.digest] = _joined(part, [done[one.digest] for one in inner])
+            done[part.digest] = _joined(part, [done[one.digest] for one in inner], known)
         else:
             found = _leaf(part, known)
             done[part.digest] = Figure(min(max(found.value, 0.0), 1.0), found.origin)
@@ -60,11 +60,55 @@ def _connected(part: s.Scalar) -> tuple[s.Scalar, ...]:
     return part.arguments if is_connective and isinstance(part, s.Call) else ()
 
 
-def _joined(part: s.Scalar, shares: Sequence[Figure]) -> Figure:
+def _joined(part: s.Scalar, shares: Sequence[Figure], known: Known) -> Figure:
     function = part.function if isinstance(part, s.Call) else ""
     if function == "not":
         return but(shares[0])
-    return both(shares) if function == "and" else but(both([but(share) for share in shares]))
+    if function == "or":
+        return but(both([but(share) for share in shares]))
+    return both(_met(list(zip(_connected(part), shares, strict=True)), known))
+
+
+def _met(parts: Sequence[tuple[s.Scalar, Figure]], known: Known) -> list[Figure]:
+    """The shares of conditions that all hold: those that bound one column from below and above are one.
+
+    What lies between two bounds is what is left when that below the one and that above the other are taken away.
+    """
+    apart: list[Figure] = []
+    ends: dict[int, dict[int, Figure]] = {}
+    for part, share in parts:
+        end = _end(part, known)
+        if end is None:
+            apart.append(share)
+            continue
+        column, side = end
+        of = ends.setdefault(column, {})
+        of[side] = min(share, of.get(side, share), key=lambda one: one.value)
+    for column, of in ends.items():
+        if len(of) == 1:
+            apart.extend(of.values())
+            continue
+        distinct = known(column).distinct
+        least = 0.0 if distinct is None else 1.0 / max(distinct.value, 1.0)
+        left = sum(share.value for share in of.values()) - 1.0
+        apart.append(Figure(max(left, least), worst(*of.values())))
+    return apart
+
+
+def _end(part: s.Scalar, known: Known) -> tuple[int, int] | None:
+    """The column of which a condition bounds the known range, and on which side: below it is -1, above it 1."""
+    if not isinstance(part, s.Call) or part.function not in _ORDERED:
+        return None
+    function, (left, right) = part.function, part.arguments
+    if isinstance(left, s.Literal):
+        function, left, right = _MIRRORED[function], right, left
+    facts = _facts(left, known)
+    while isinstance(left, s.Cast):
+        left = left.operand
+    is_known = facts.low is not None and facts.high is not None and facts.low < facts.high
+    if not isinstance(left, s.Reference) or number_of(right) is None or not is_known:
+        return None
+    return left.column, _ORDERED[function]
 
 
 def but(share: Figure) -> Figure:

@@ -7,6 +7,7 @@ from slacktide.common.ranges import LARGE_ROWS
 from slacktide.program import operator as o
 from slacktide.program.bounding import Bound, bounds
 from slacktide.program.operator import Operator, operator_inputs
+from slacktide.program.uniqueness import meets_once
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import names, of_table
 from slacktide.spark.compile.gathering import join_hint, semi_hint, touched_hint
@@ -22,14 +23,26 @@ def join(compiler: Compiler, operator: o.JoinBags) -> str:
 
 
 def semi(compiler: Compiler, operator: o.SemiBags) -> str:
-    """The rows that meet one, or none, of another operator."""
-    kind = "ANTI" if operator.negated else "SEMI"
+    """The rows that meet one, or none, of another operator.
+
+    Spark pushes a semi-join of a union into each of its branches, and computes the other side for each of them: where
+    no row can meet two, it is a plain join.
+    """
+    kind = "LEFT ANTI JOIN" if operator.negated else "LEFT SEMI JOIN"
+    if not operator.negated and _is_union(operator.left) and meets_once(operator):
+        kind = "JOIN"
     condition = "true" if operator.condition is None else scalar_sql(operator.condition)
     outputs = [f"l.{column}" for column in [*names(operator.columns), o.MULTIPLICITY]]
     left, right = compiler.names[operator.left], compiler.occurring(operator.right)
     hint = semi_hint(operator, compiler.gathered)
-    where = f"{left} l LEFT {kind} JOIN ({right}) r ON {condition}"
+    where = f"{left} l {kind} ({right}) r ON {condition}"
     return f"SELECT {hint}{', '.join(outputs)} FROM {where}"
+
+
+def _is_union(operator: Operator) -> bool:
+    while isinstance(operator, o.Map | o.Select):
+        operator = operator.child
+    return isinstance(operator, o.Add)
 
 
 def flips(compiler: Compiler, operator: o.Flips) -> str:
