@@ -18,6 +18,7 @@ from math import prod
 from typing import Final
 
 from slacktide.algebra import scalar as s
+from slacktide.algebra.equalities import conjuncts
 from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, ColumnFacts, Figure, worst
 
 EQUAL: Final = Figure(0.1)
@@ -56,8 +57,9 @@ def selectivity(predicate: s.Scalar | None, known: Known) -> Figure:
 
 
 def _connected(part: s.Scalar) -> tuple[s.Scalar, ...]:
-    is_connective = isinstance(part, s.Call) and part.function in {"and", "or", "not"}
-    return part.arguments if is_connective and isinstance(part, s.Call) else ()
+    if not isinstance(part, s.Call) or part.function not in {"and", "or", "not"}:
+        return ()
+    return tuple(conjuncts(part)) if part.function == "and" else part.arguments
 
 
 def _joined(part: s.Scalar, shares: Sequence[Figure], known: Known) -> Figure:

@@ -56,6 +56,10 @@ def rows(rel: r.Rel, known: Statistics = KNOWN) -> Figure:
     return Cardinality(known).of(rel).rows
 
 
+def both(one: s.Scalar, other: s.Scalar) -> s.Call:
+    return s.Call("and", (one, other), BOOLEAN, nullable=True)
+
+
 def compared(function: str, bound: str, data_type: str = "INT") -> s.Call:
     return s.Call(
         function, (s.reference(column(1)), s.Literal(bound, data_type, False)), BOOLEAN, True
@@ -95,6 +99,10 @@ def test_nothing_known_is_a_default() -> None:
         (s.Call("not", (compared("=", "5"),), BOOLEAN, True), 0.999),
         (s.Call("or", (compared("<", "250"), compared(">", "750")), BOOLEAN, True), 1 - 0.75**2),
         (compared("<", "DATE '2020-01-01'", "DATE"), 1.0),
+        (both(compared(">=", "250"), compared("<", "300")), 0.05),
+        (both(both(compared(">=", "250"), compared(">", "100")), compared("<", "300")), 0.05),
+        (both(compared(">=", "250"), compared(">", "500")), 0.5),
+        (both(compared(">", "750"), compared("<", "250")), 0.001),
     ],
     ids=str,
 )
