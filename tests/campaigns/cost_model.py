@@ -232,6 +232,15 @@ def price(took: Figures) -> float:
     return float(took["cpu_seconds"]) + DEFAULTS.outside(Vector.of_report(took))
 
 
+def counted(cases: Iterable[Case]) -> list[tuple[str, Sample]]:
+    """The work that was counted in each cell, by view, and what it took."""
+    return [
+        (case.name, Sample(Vector.of_report(one.took), one.took["cpu_seconds"]))
+        for case in cases
+        for one in (case.built, *case.text.values(), *case.incremental.values())
+    ]
+
+
 def errors(cases: Iterable[Case]) -> dict[str, Any]:
     """CPU of tasks: by the model and the first build; and by the work that was measured."""
     cases = list(cases)
@@ -247,11 +256,7 @@ def errors(cases: Iterable[Case]) -> dict[str, Any]:
                 (getattr(cell.work, count), float(cell.took[count]))
                 for cell in (case.incremental[nature] for case in seen)
             )
-    samples = [
-        (case.name, Sample(Vector.of_report(one.took), one.took["cpu_seconds"]))
-        for case in cases
-        for one in (case.built, *case.text.values(), *case.incremental.values())
-    ]
+    samples = counted(cases)
     held_out: list[tuple[float, float]] = []
     weighed: list[tuple[float, float]] = []
     fitted: dict[str, list[tuple[float, float]]] = {"clustered": [], "scattered": []}
@@ -310,7 +315,14 @@ def main(arguments: list[str]) -> int:
     figures = Bench(bench, keys)
     cases = [make_case(name, view, figures) for name, view in views.items()]
     natures = {nature: choices(cases, nature) for nature in ("clustered", "scattered")}
-    found = {**versions(), "bench": bench["slacktide"], "errors": errors(cases), "choices": natures}
+    prices = fit([sample for _, sample in counted(cases)], DEFAULTS).coefficients
+    found = {
+        **versions(),
+        "bench": bench["slacktide"],
+        "fitted prices": prices.to_dict(),
+        "errors": errors(cases),
+        "choices": natures,
+    }
     out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     sys.stdout.write(json.dumps(found, indent=1) + "\n")
     return 0

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 SEED = 20261123
 GROUP = 6
+"""Views that go through a campaign together."""
 NATURES = ("clustered", "scattered")
 SHARES = (0.0001, 0.001, 0.01, 0.1, 0.5)
 POLICIES = {"chosen": "auto", "incremental": "incremental", "full": "full"}
@@ -162,7 +163,7 @@ class SideBySide:
         if stream.number < number:
             stream.write_next()
         order = [*POLICIES]
-        first = (number - 1) // len(CALIBRATING) % len(order)  # each as often in each cell
+        first = (number - 1) // len(CALIBRATING) % len(order)  # in turns, in each cell
         order = order[first:] + order[:first]
         costs = {name: self._costs(self._workspaces[name]) for name in order}
         return {"nature": nature, "share": share, "order": order, **costs}
@@ -266,15 +267,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--views", nargs="+", default=[*QUERIES], help="in groups of six")
+    parser.add_argument("--views", nargs="+", default=[*QUERIES], help=f"in groups of {GROUP}")
     asked = parser.parse_args(arguments)
     found = _resumed(asked)
     conf = Showcase(asked.folder, asked.scale).spark_conf() | {"spark.driver.memory": "4g"}
     spark = local_session("hindsight", conf=conf)
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "seed": SEED}
     found = {**versions(spark), **machine, **found}
-    for first in range(0, len(asked.views), GROUP):
-        views = asked.views[first : first + GROUP]
+    for views in _groups(asked.views, found):
         if " ".join(views) not in found["different"]:
             _play(spark, views, asked, found)
     sys.stdout.write(json.dumps(found["summary"], indent=1) + f"\n{found['different']}\n")
@@ -292,7 +292,9 @@ def _play(
     group, case = " ".join(views), Showcase(asked.folder / "-".join(views), asked.scale, views)
     done = sum(told["group"] == group for told in found["rounds"])
     if bool(done) != case.landing.exists():
-        raise SystemExit(f"{case.root} is not of the {done} rounds of {group} in {asked.out}")
+        raise SystemExit(
+            f"{case.root} is not of the {done} rounds of {group} in {asked.out}: remove both"
+        )
     campaign = SideBySide(spark, case)
     for number, (nature, share) in enumerate(rounds(asked.repetitions), start=1):
         if number > done:
@@ -307,6 +309,21 @@ def _play(
     found["different"][group] = campaign.different()
     asked.out.write_text(by_line(found, "rounds"))
     shutil.rmtree(case.root)
+
+
+def _groups(views: Sequence[str], found: Mapping[str, Any]) -> list[Sequence[str]]:
+    """The views in groups.
+
+    Raises:
+        SystemExit: the output has one of them in another group.
+    """
+    groups = [views[first : first + GROUP] for first in range(0, len(views), GROUP)]
+    mine = {view: " ".join(group) for group in groups for view in group}
+    for told in found["rounds"]:
+        for view in told["group"].split():
+            if mine.get(view, told["group"]) != told["group"]:
+                raise SystemExit(f"{view} was played with {told['group']}: name these together")
+    return groups
 
 
 def _resumed(asked: argparse.Namespace) -> dict[str, Any]:

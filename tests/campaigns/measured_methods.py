@@ -2,14 +2,14 @@
 
     python -m tests.campaigns.measured_methods --out tests/campaigns/measured_methods.json
 
-The patterns are those of tempura.md §7.2, over two instants: at the first there are as many rows as scale 1 has, half of
-those of scale 2, and at the second come as many again, a quarter, or half, and of these with one row for four that goes.
-Plans are chosen by the statistics of scale 1, what its files tell of columns, and that keys lie anywhere, for what the last instant costs.
-The mixture is what the memo of all methods gives or what one of them alone does, whichever program of the last instant is
-expected to take the least CPU of tasks, at the prices that ADR 9 fits to a bench; of those within a tenth of that, the one that reads
-the fewest rows. Methods that give the same programs are run once, under the name of the first of them. The first instant is run for its states alone; the second is run
-`--repetitions` times from there, the plans in turns, and the answer of each is compared with that of full. What the
-output holds is not run again.
+The patterns are those of tempura.md §7.2, over two instants: at the first there are as many rows as scale 1 has, half
+of those of scale 2, and at the second come as many again, a quarter, or half, and of these with one row for four that
+goes. Plans are chosen by the statistics of scale 1, what its files tell of columns, and that keys lie anywhere, for what
+the last instant costs. The mixture is what the memo of all methods gives or what one of them alone does, whichever
+program of the last instant is expected to take the least CPU of tasks; of those within a tenth of that, the one that
+is expected to read the fewest rows. Methods that give the same programs are run once, under the name of the first of
+them. The first instant is run for its states alone; the second is run `--repetitions` times from there, the plans in
+turns, and the answer of each is compared with that of full. What the output holds is not run again.
 
 A cell *holds* where the mixture reads at most 1.05 times the rows of the method that reads the fewest, and takes at
 most 1.15 times the CPU of the one that takes the least.
@@ -32,7 +32,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.tree import sources
-from slacktide.optimizer.costs import DEFAULTS, Vector, program_work
+from slacktide.optimizer.costs import Coefficients, Vector, program_work
 from slacktide.optimizer.costs.operators import packed
 from slacktide.optimizer.emission import chain_of, emit
 from slacktide.optimizer.statistics import StoredFacts
@@ -59,6 +59,7 @@ PATTERNS = {
     name: Arriving(PARTS, PARTS // 2, int(PARTS // 2 * pattern.share), pattern.retracting)
     for name, pattern in TPCH.patterns.items()
 }
+PRICES = Path(__file__).with_name("cost_model.json")
 ANYWHERE = replace(
     TPCH,
     reach=1.0,
@@ -68,8 +69,8 @@ ANYWHERE = replace(
     },
 )
 """The views where the rows of every instant lie anywhere among the others, as those of parts do."""
-FITTED = replace(DEFAULTS, rows_read=7.3e-8, bytes_shuffled=2.7e-8, stages=0.0185)
-"""Prices as fitted to the figures of the bench (ADR 9)."""
+FITTED = Coefficients.from_dict(json.loads(PRICES.read_text(encoding="utf-8"))["fitted prices"])
+"""Prices as `tests.campaigns.cost_model` fits them to the figures of the bench."""
 NEAR = 1.1
 """Programs that are expected to cost up to so many times the cheapest one count as equal."""
 ROWS, CPU = 1.05, 1.15

@@ -12,11 +12,22 @@ from typing import Any, Final, TypeVar
 MOST_KEYS: Final = 200_000
 """Different keys of which it is asked where they lie."""
 MOST_RANGES: Final = 12
+"""Ranges of the keys of one change."""
 LARGE_ROWS: Final = 20_000
-"""Rows of a table that is read by ranges of keys; in a smaller one, a page holds all keys."""
+"""Rows of a table that is read by ranges of keys; of a smaller one, a page holds all keys (ADR 15)."""
 ASKING: Final = 2.0
-"""What a row costs of which it is asked where its keys lie, in rows of the table that is read by them."""
+"""Rows of a table for each row that is read to know where keys lie, below which it is read whole (ADR 9, point 1)."""
 _Key = TypeVar("_Key", bound=Any)
+
+
+def pays_to_ask(rows: float, asked: float) -> bool:
+    """Whether the ranges in which keys lie may spare more of a table than asking for them reads.
+
+    Args:
+        rows: of the table.
+        asked: rows that are read to know the ranges.
+    """
+    return rows >= LARGE_ROWS and ASKING * asked <= rows
 
 
 def few_ranges(ranges: Iterable[tuple[_Key, _Key]]) -> list[tuple[_Key, _Key]]:

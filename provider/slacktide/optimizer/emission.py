@@ -1,7 +1,7 @@
 """Programs of a chosen plan: one for each instant, joined by the states that one saves and another loads.
 
-The last pass (architecture.md §4): operators of the memo with versions for moments, and chains for what
-is carried from run to run. A chain is named by what it holds, version included.
+The last pass (architecture.md §4): operators of the memo with versions for moments, chains for what
+is carried from run to run, and additive aggregates over bags by multiplicities. A chain is named by what it holds, version included.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from slacktide.algebra.tree import canonical
 from slacktide.common.chain_ids import state_id
 from slacktide.common.digest import digest_of
 from slacktide.errors import InvariantError
+from slacktide.optimizer.bag_aggregate import aggregate_by_multiplicity
 from slacktide.optimizer.choice.plan import ChosenPlan, Load, Source
 from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.expand import Expanded
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, with_inputs
 from slacktide.optimizer.memo.memo import Memo
-from slacktide.optimizer.weighted import by_multiplicities
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 
@@ -116,7 +116,7 @@ def _placed(flat: Operator, below: dict[int, Operator], instant: int) -> Operato
             placed = with_inputs(
                 flat, lambda part: below[part.group] if isinstance(part, Hole) else part
             )
-            return by_multiplicities(placed)
+            return aggregate_by_multiplicity(placed) or placed
 
 
 def _read(memo: Memo, load: Load) -> Operator:

@@ -6,7 +6,8 @@ join has. Kept as a bag, an auxiliary view (D. Quass and others, *Making views s
 warehousing*, PDIS 1996), it costs a read of its own rows and a write of its change.
 
 A view starts to remember a join when the runs without it would have saved by it what starting costs (ski
-rental, as in `weighing`), and stops when the runs with it have turned out dearer than those without. A run that builds
+rental, as in `weighing`), and stops when runs with it have turned out dearer than those without, after such changes as
+have come. A run that builds
 the view anew forgets all of them, and counting begins again.
 """
 
@@ -227,7 +228,7 @@ class Question:
         for chain in now.chains:
             chains = tuple(other for other in now.chains if other != chain)
             without = self.maintained(chains)
-            if self._told(without.program, self._work(without.program)) is None:
+            if self._alike(without.program, self._work(without.program)) is None:
                 continue
             rel = min(joins_of(self.analysis, [chain]), key=lambda one: one.digest)
             saving = self._saving(program, work, price, without.program, rel)
@@ -251,19 +252,27 @@ class Question:
 
         Where both have run after such changes as have come now, by what they took; else by what the model sees
         less of, as far off as it was of each kind of work.
+
+        Args:
+            now: this program.
+            work: of it, by the model.
+            price: that it is expected to cost.
+            other: the other program.
+            rel: the join that may be remembered.
         """
-        rates, work_other = self.evidence.coefficients, self._work(other, rel)
-        told, told_other = self._told(now, work), self._told(other, work_other)
-        if told is not None and told_other is not None:
-            return price * (1.0 - told_other.price(rates) / max(told.price(rates), 1e-9))
-        less, past = work.minus(work_other), self.evidence.nearest(program_key(now), work)
+        evidence, rates, work_other = (
+            self.evidence,
+            self.evidence.coefficients,
+            self._work(other, rel),
+        )
+        if self._alike(now, work) is not None and self._alike(other, work_other) is not None:
+            return price - evidence.predict("incremental", program_key(other), work_other).price
+        less, past = work.minus(work_other), evidence.nearest(program_key(now), work)
         in_tasks = rates.in_tasks(less) if past is None else past.seconds_of(less, rates)
         return in_tasks + rates.outside(less)
 
-    def _told(self, program: Program, work: Vector) -> PastRun | None:
-        """A run of a program after such changes as have come now; None where there was none."""
-        found = self.evidence.nearest(program_key(program), work)
-        return found if found is not None and self.evidence.tells(found, work) else None
+    def _alike(self, program: Program, work: Vector) -> PastRun | None:
+        return self.evidence.alike(program_key(program), work)
 
     def _work(self, program: Program, rel: r.Rel | None = None) -> Vector:
         """The work of a program, where a join may be remembered that is not yet."""

@@ -1,4 +1,8 @@
-"""Which tables are read by the keys of a change alone: those that it is joined with or that it touches."""
+"""Which inputs are read by the keys of a change alone: those that it is joined with or that it touches.
+
+So runs read them, and estimates count them, where asking for the keys pays (`common.ranges`). A semi-join is none of
+these: rules put what is touched below it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ class Bound:
         place: of the input among those of the operator; one that it reads twice is bounded in each place by itself.
         large: the input.
         pairs: its columns, and what they must equal.
-        origins: small operators, in one of which the values of all keys occur; their keys are in the order of `pairs`.
+        origins: small operators, in one of which the values of all keys occur; their keys stand as in `pairs`.
     """
 
     place: int

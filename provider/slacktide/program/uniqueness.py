@@ -11,7 +11,7 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
 
-def unique_columns(operator: Operator) -> frozenset[int] | None:
+def unique_key(operator: Operator) -> frozenset[int] | None:
     """The ids of columns by which the rows of an operator are told apart: the keys of a group.
 
     None where the form of the operator does not tell; the empty set where there is one row at most.
@@ -19,17 +19,17 @@ def unique_columns(operator: Operator) -> frozenset[int] | None:
     match operator:
         case o.Evaluate() if isinstance(operator.query, r.Aggregate):
             return frozenset(key.column.id for key in operator.query.keys)
-        case o.Finish() if isinstance(operator.child, o.Summarise):
-            keys = frozenset(key.column.id for key in operator.child.keys)
+        case o.Finish(child=o.Summarise() as summary):
+            keys = frozenset(key.column.id for key in summary.keys)
             return _renamed(keys, operator.outputs)
-        case o.Finish() if isinstance(operator.child, o.Combine):
-            keys = frozenset(column.id for column in operator.child.keys)
+        case o.Finish(child=o.Combine() as merged):
+            keys = frozenset(column.id for column in merged.keys)
             return _renamed(keys, operator.outputs)
         case o.Map():
-            below = unique_columns(operator.child)
+            below = unique_key(operator.child)
             return None if below is None else _renamed(below, operator.outputs)
         case o.Select():
-            return unique_columns(operator.child)
+            return unique_key(operator.child)
         case _:
             return None
 
@@ -42,9 +42,9 @@ def _renamed(columns: frozenset[int], outputs: Iterable[Assignment]) -> frozense
     return frozenset(names[column] for column in columns) if columns <= names.keys() else None
 
 
-def meets_once(operator: o.SemiBags) -> bool:
-    """Whether a row of the left side meets one row of the right side at most."""
-    unique = unique_columns(operator.right)
+def meets_at_most_once(operator: o.SemiBags) -> bool:
+    """Whether a row of the left side meets one row of the right side at most, as that one is told apart."""
+    unique = unique_key(operator.right)
     if unique is None:
         return False
     parts = take_apart(operator.condition, operator.left.columns, operator.right.columns)

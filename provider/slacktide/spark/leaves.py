@@ -26,19 +26,8 @@ class Leaves(Protocol):
     def fits_one_task(self, operator: Operator) -> bool:
         """Whether what an operator reads is so little that one task reads it all; see `light.FEW_READ`."""
 
-    def keys(
-        self, operator: Operator, keys: Sequence[Scalar], *, of: int
-    ) -> list[KeyRanges] | None:
-        """The ranges in which keys of a small operator lie.
-
-        Args:
-            operator: it.
-            keys: over its columns.
-            of: rows of the table that is read by them.
-
-        Returns:
-            None where there are too many keys, or asking costs as much as they may spare.
-        """
+    def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
+        """The ranges in which keys of a small operator lie; None where they are too many."""
 
     def rows(self, source: str, moment: Moment) -> str:
         """A table with the source's columns alone: its rows as of a moment."""

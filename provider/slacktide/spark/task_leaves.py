@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Scalar
 from slacktide.common.chain_ids import is_mirror
-from slacktide.common.ranges import ASKING, MOST_KEYS
+from slacktide.common.ranges import MOST_KEYS
 from slacktide.common.tree import of_type
 from slacktide.errors import InvariantError
 from slacktide.program.operator import Batch, Moment, Operator
@@ -87,14 +87,10 @@ class TaskLeaves:
         """Whether what an operator reads is so little that one task reads it all; see `light.FEW_READ`."""
         return fits_one_task(*self.tables.most_read(operator), self.tables.files_read(operator))
 
-    def keys(
-        self, operator: Operator, keys: Sequence[Scalar], *, of: int
-    ) -> list[KeyRanges] | None:
-        """The ranges in which keys of a small operator lie, where they are few and it pays to ask."""
+    def keys(self, operator: Operator, keys: Sequence[Scalar]) -> list[KeyRanges] | None:
+        """The ranges in which keys of a small operator lie; None where they are too many."""
         known = (operator, tuple(keys))
         if known not in self._keys:
-            if ASKING * self.fewest_read(operator) > of:
-                return None
             changed = self.tables.rows_changed()
             few = changed is not None and changed <= MOST_KEYS and is_row_by_row(operator)
             most = None if few else MOST_KEYS + 1

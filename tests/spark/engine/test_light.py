@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from slacktide.common import ranges
 from slacktide.spark import light, task_run
-from slacktide.spark.compile import joins
 from slacktide.spark.temporary import Temporary
 from slacktide.store.naming import segments
 from tests.harness.lab import Lab
@@ -85,7 +85,7 @@ def test_what_the_last_run_read_tells_whether_a_query_is_light(
     lab: Lab, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setattr(light, "MOST_READ", 1500)
-    monkeypatch.setattr(joins, "LARGE_ROWS", 10)
+    monkeypatch.setattr(ranges, "LARGE_ROWS", 10)
     files = {name: tmp_path / name for name in ("big", "small")}
     for name, folder in files.items():
         folder.mkdir()

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import to_text
 from slacktide.algebra.tree import sources
+from slacktide.common.tree import of_type
+from slacktide.optimizer.bag_aggregate import aggregate_by_multiplicity
 from slacktide.optimizer.choice.choosing import choose
 from slacktide.optimizer.choice.objective import LastFirst, Objective, total, weighted
 from slacktide.optimizer.emission import emit
 from slacktide.optimizer.expand import METHODS, Problem, expand
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan_space import space_of
-from slacktide.program.operator import Save
+from slacktide.program.operator import Evaluate, Save
 from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
 from tests.harness.histories import next_changes, shapes_of
@@ -55,6 +57,8 @@ def played(
     plan = choose(space, objective).plan
     plan.check(space)
     programs = emit(VIEW, expanded, space, plan)
+    evaluated = [one for program in programs.values() for one in of_type(program, Evaluate)]
+    assert not any(map(aggregate_by_multiplicity, evaluated)), "rows are counted out for a sum"
     world = MemoryWorld({shape.name: MemorySource(shape.names) for shape in shapes})
     saved = 0
     for instant, batch in enumerate(batches, 1):

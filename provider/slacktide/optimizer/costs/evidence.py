@@ -183,14 +183,17 @@ class Evidence:
         newer = takewhile(lambda past: past is not found, runs)
         return next((past for past in newer if self._overrules(past, found, work)), found)
 
-    def tells(self, past: PastRun, work: Vector) -> bool:
-        """Whether the changes of an incremental run were about as large as those that have come, and lay alike.
+    def alike(self, program: str, work: Vector) -> PastRun | None:
+        """The newest incremental run after changes about as large as those that have come, that lay alike.
+
+        The newest of all where nobody knows how many have come; None where there was none.
 
         Args:
-            past: the run.
-            work: of its program by the model, as of now.
+            program: the digest of the program.
+            work: by the model, as of now.
         """
-        return self._distance(past, work) == 0.0
+        runs = (past for past in reversed(self.runs) if past.program == program)
+        return next((past for past in runs if self._distance(past, work) == 0.0), None)
 
     def _overrules(self, newer: PastRun, found: PastRun, work: Vector) -> bool:
         price = self.coefficients.in_tasks

@@ -8,16 +8,13 @@ they are moved, and nowhere else: that is what Spark counts, so that runs can be
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import reduce
 from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.tree import relations
 from slacktide.optimizer.costs.vector import Vector
-from slacktide.optimizer.memo.hole import Hole
 from slacktide.optimizer.statistics import Cardinality, Estimate, Statistics
 from slacktide.program import operator as o
-from slacktide.program.multiplicity import is_rowable
 from slacktide.program.operator import Operator, operator_inputs
 
 SENT: Final = 10 * 2**20
@@ -55,26 +52,18 @@ def operator_work(
     """
     match operator:
         case o.JoinBags() | o.SemiBags() | o.Touched() | o.Flips():
-            # A small left side counts for semi-joins, too: by its keys little of the right one is read.
             sides = zip(inputs, operator_inputs(operator), strict=True)
-            return _met(*(in_memory(size, side.columns) for size, side in sides))
+            sizes = (in_memory(size, side.columns) for size, side in sides)
+            # Of a semi-join Spark sends the other side alone.
+            return _met(*sizes, sent=(0, 1) if isinstance(operator, o.JoinBags) else (1,))
         case o.Consolidate() | o.Summarise() | o.Combine() | o.First() | o.ByBalance():
             fixed = Vector() if is_small else EXCHANGE
             return fixed.plus(Vector(bytes_shuffled=packed(gives, operator.columns)))
         case o.Evaluate():
             named = {item.name: size for item, size in zip(operator.inputs, inputs, strict=True)}
-            work = query_work(operator.query, Cardinality(known, named), known, named)
-            counted = [_counted_out(item.operator, named[item.name]) for item in operator.inputs]
-            return reduce(Vector.plus, counted, work)
+            return query_work(operator.query, Cardinality(known, named), known, named)
         case _:
             return Vector()
-
-
-def _counted_out(bag: Operator, rows: Estimate) -> Vector:
-    """The work of having plain rows of a bag: it is grouped by all of its columns; of a memo nobody knows which it is."""
-    if isinstance(bag, Hole) or is_rowable(bag):
-        return Vector()
-    return EXCHANGE.plus(Vector(bytes_shuffled=packed(rows, bag.columns)))
 
 
 def read_work(rows: float, size: float, files: float = 1.0) -> Vector:

@@ -1,8 +1,8 @@
 """The work of a program, operator by operator, before it runs.
 
 An operator that is read in several places is computed in each of them, as Spark puts a table of WITH in
-its place. A table that a change bounds by the ranges of its keys (`spark_costs.md` §2) is read in part:
-by its reach.
+its place. A table that a change bounds by the ranges of its keys (`spark_costs.md` §2) is read in part, by
+its reach, where asking for the ranges pays.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.scalar import Reference
-from slacktide.common.ranges import ASKING, LARGE_ROWS
+from slacktide.common.ranges import pays_to_ask
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs.operators import (
+    EXCHANGE,
     WRITE_JOBS,
     operator_work,
     packed,
@@ -31,6 +32,7 @@ from slacktide.optimizer.statistics import Cardinality, Sizes, Statistics
 from slacktide.optimizer.statistics.facts import END, UNKNOWN_REACH
 from slacktide.program import operator as o
 from slacktide.program.bounding import Bound, bounds
+from slacktide.program.multiplicity import is_rowable
 from slacktide.program.operator import Operator, Program, operator_inputs
 from slacktide.program.origin import Origin, is_small
 
@@ -173,17 +175,19 @@ def _times(root: Operator, sizes: Sizes) -> Mapping[Operator, _Times]:
 def _reach(bound: Bound, sizes: Sizes) -> float | None:
     """The share of an input that is read: by the key that lies closest; None where nobody knows how one lies.
 
-    What asking for the keys reads counts as read of the input, so that no larger change is thought to cost less.
+    Where it is known, what asking for the keys reads counts as read of the input, so that no larger change is
+    thought to cost less.
     """
-    rows, asked = _read(bound.large, sizes), sum(_read(one.by, sizes) for one in bound.origins)
-    if rows < LARGE_ROWS or ASKING * asked > rows:
+    rows = _rows_read(bound.large, sizes)
+    asked = sum(_rows_read(one.by, sizes) for one in bound.origins)
+    if not pays_to_ask(rows, asked):
         return 1.0
     shares = [_covered(bound.origins, place, sizes) for place in range(len(bound.pairs))]
     known = [share for share in shares if share is not None]
     return min(1.0, min(known) + asked / rows) if known else None
 
 
-def _read(operator: Operator, sizes: Sizes) -> float:
+def _rows_read(operator: Operator, sizes: Sizes) -> float:
     """The rows of all tables that an operator reads."""
     leaves = (one for one in of_type(operator, Operator) if not operator_inputs(one))
     return sum(sizes.of(leaf).rows.value for leaf in leaves)
@@ -221,9 +225,19 @@ def _work(operator: Operator, times: _Times, sizes: Sizes) -> Vector:
             inputs = [sizes.of(below) for below in operator_inputs(operator)]
             is_local = is_small(operator)
             work = operator_work(operator, inputs, sizes.of(operator), known, is_small=is_local)
+            if isinstance(operator, o.Evaluate) and not is_local:
+                counted = (_counted_out(item.operator, sizes) for item in operator.inputs)
+                work = reduce(Vector.plus, counted, work)
             # Fixed prices are paid however little of a table is within the reach.
             reach = 1.0 if isinstance(operator, o.Evaluate) else UNKNOWN_REACH
             return work.times(times.at(reach), fixed=times.count)
+
+
+def _counted_out(bag: Operator, sizes: Sizes) -> Vector:
+    """The work of having plain rows of a bag: it is grouped by all of its columns."""
+    if is_rowable(bag):
+        return Vector()
+    return EXCHANGE.plus(Vector(bytes_shuffled=packed(sizes.of(bag), bag.columns)))
 
 
 def _read_stored(

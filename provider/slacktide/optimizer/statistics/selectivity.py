@@ -1,8 +1,8 @@
 """The share of rows for which a predicate is true, from what is known of columns.
 
-Values are taken for evenly spread and conditions for independent, but for the two ends of a range (P. Selinger and others, *Access Path
-Selection in a Relational Database Management System*, SIGMOD 1979, §4, whose defaults are used where
-nothing is known: a tenth for an equality, a third for an inequality). A comparison is never true of NULL.
+Values are taken for evenly spread and conditions for independent, but for those that bound one column
+(P. Selinger and others, *Access Path Selection in a Relational Database Management System*, SIGMOD 1979,
+§4, whose defaults are used where nothing is known: a tenth for an equality, a third for an inequality). A comparison is never true of NULL.
 A share comes from where the least certain figure comes from that it is made of.
 
 A column of a source of which nobody knows how many values it has may be a key (`source_columns`), and an
@@ -15,11 +15,11 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from math import prod
-from typing import Final
+from typing import Final, NamedTuple
 
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjuncts
-from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, ColumnFacts, Figure, worst
+from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, ColumnFacts, Figure
 
 EQUAL: Final = Figure(0.1)
 RANGE: Final = Figure(1 / 3)
@@ -68,49 +68,70 @@ def _joined(part: s.Scalar, shares: Sequence[Figure], known: Known) -> Figure:
         return but(shares[0])
     if function == "or":
         return but(both([but(share) for share in shares]))
-    return both(_met(list(zip(_connected(part), shares, strict=True)), known))
+    return both(_conjoined(_connected(part), shares, known))
 
 
-def _met(parts: Sequence[tuple[s.Scalar, Figure]], known: Known) -> list[Figure]:
-    """The shares of conditions that all hold: those that bound one column from below and above are one.
-
-    What lies between two bounds is what is left when that below the one and that above the other are taken away.
-    """
+def _conjoined(parts: Sequence[s.Scalar], shares: Sequence[Figure], known: Known) -> list[Figure]:
+    """The shares of conditions that all hold: those that bound one column are one."""
     apart: list[Figure] = []
-    ends: dict[int, dict[int, Figure]] = {}
-    for part, share in parts:
-        end = _end(part, known)
-        if end is None:
+    bounded: dict[int, list[tuple[_Bound, Figure]]] = {}
+    for part, share in zip(parts, shares, strict=True):
+        bound = _bound(part, known)
+        if bound is None:
             apart.append(share)
-            continue
-        column, side = end
-        of = ends.setdefault(column, {})
-        of[side] = min(share, of.get(side, share), key=lambda one: one.value)
-    for column, of in ends.items():
-        if len(of) == 1:
-            apart.extend(of.values())
-            continue
-        distinct = known(column).distinct
-        least = 0.0 if distinct is None else 1.0 / max(distinct.value, 1.0)
-        left = sum(share.value for share in of.values()) - 1.0
-        apart.append(Figure(max(left, least), worst(*of.values())))
-    return apart
+        else:
+            bounded.setdefault(bound.column.column, []).append((bound, share))
+    return [*apart, *(_between(found, known) for found in bounded.values())]
 
 
-def _end(part: s.Scalar, known: Known) -> tuple[int, int] | None:
-    """The column of which a condition bounds the known range, and on which side: below it is -1, above it 1."""
+def _between(found: Sequence[tuple[_Bound, Figure]], known: Known) -> Figure:
+    """The share of rows of which a column lies between bounds.
+
+    A value of the column at least, as far as each bound leaves one: who asks for a range takes it for one that has rows.
+    """
+    if len(found) == 1:
+        return found[0][1]
+    column = found[0][0].column
+    low = max((bound.place for bound, _ in found if bound.side > 0), default=0.0)
+    high = min((bound.place for bound, _ in found if bound.side < 0), default=1.0)
+    distinct = known(column.column).distinct
+    value = Figure(0.0, "observed") if distinct is None else distinct
+    least = min(1.0 / value.value if value.value >= 1.0 else 0.0, high, 1.0 - low)
+    shares = [share for _, share in found]
+    if high - low < least:
+        shares.append(value)
+    return _there(column, known).scaled(max(high - low, least), *shares)
+
+
+class _Bound(NamedTuple):
+    """A comparison of a column of a known range with a constant.
+
+    Attributes:
+        column: it.
+        side: 1 where values above the constant are meant, -1 where those below.
+        place: of the constant in the range, from 0 to 1.
+    """
+
+    column: s.Reference
+    side: int
+    place: float
+
+
+def _bound(part: s.Scalar, known: Known) -> _Bound | None:
     if not isinstance(part, s.Call) or part.function not in _ORDERED:
         return None
     function, (left, right) = part.function, part.arguments
     if isinstance(left, s.Literal):
         function, left, right = _MIRRORED[function], right, left
-    facts = _facts(left, known)
+    facts, number = _facts(left, known), number_of(right)
     while isinstance(left, s.Cast):
         left = left.operand
-    is_known = facts.low is not None and facts.high is not None and facts.low < facts.high
-    if not isinstance(left, s.Reference) or number_of(right) is None or not is_known:
+    if number is None or facts.low is None or facts.high is None or facts.high <= facts.low:
         return None
-    return left.column, _ORDERED[function]
+    if not isinstance(left, s.Reference):
+        return None
+    place = (number - facts.low) / (facts.high - facts.low)
+    return _Bound(left, _ORDERED[function], min(max(place, 0.0), 1.0))
 
 
 def but(share: Figure) -> Figure:
@@ -129,8 +150,8 @@ def _leaf(part: s.Scalar, known: Known) -> Figure:
             return ALWAYS if part.sql.lower() == "true" else NEVER
         case s.Call("=" | "<=>" as function, (left, right)):
             return _equality(function, left, right, known)
-        case s.Call("<" | "<=" | ">" | ">=" as function, (left, right)):
-            return _inequality(function, left, right, known)
+        case s.Call("<" | "<=" | ">" | ">="):
+            return _inequality(part, known)
         case s.Call("in", (value, *listed)):
             return _equality("=", value, listed[0], known).scaled(len(listed)) if listed else NEVER
         case s.Call("isnull", (value,)):
@@ -153,14 +174,11 @@ def _equality(function: str, left: s.Scalar, right: s.Scalar, known: Known) -> F
     return both(there).scaled(1.0 / max(1.0, *(count.value for count in counts)), *counts)
 
 
-def _inequality(function: str, left: s.Scalar, right: s.Scalar, known: Known) -> Figure:
-    if isinstance(left, s.Literal):
-        function, left, right = _MIRRORED[function], right, left
-    facts, bound = _facts(left, known), number_of(right)
-    if bound is None or facts.low is None or facts.high is None or facts.high <= facts.low:
+def _inequality(part: s.Scalar, known: Known) -> Figure:
+    bound = _bound(part, known)
+    if bound is None:
         return RANGE
-    below = min(max((bound - facts.low) / (facts.high - facts.low), 0.0), 1.0)
-    return _there(left, known).scaled(below if _ORDERED[function] < 0 else 1.0 - below)
+    return _there(bound.column, known).scaled(bound.place if bound.side < 0 else 1.0 - bound.place)
 
 
 def number_of(value: s.Scalar) -> float | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from slacktide.algebra.sql import scalar_sql
-from slacktide.common.ranges import LARGE_ROWS
+from slacktide.common.ranges import pays_to_ask
 from slacktide.program import operator as o
 from slacktide.program.bounding import Bound, bounds
 from slacktide.program.operator import Operator, operator_inputs
-from slacktide.program.uniqueness import meets_once
+from slacktide.program.uniqueness import meets_at_most_once
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import names, of_table
 from slacktide.spark.compile.gathering import join_hint, semi_hint, touched_hint
@@ -25,11 +25,11 @@ def join(compiler: Compiler, operator: o.JoinBags) -> str:
 def semi(compiler: Compiler, operator: o.SemiBags) -> str:
     """The rows that meet one, or none, of another operator.
 
-    Spark pushes a semi-join of a union into each of its branches, and computes the other side for each of them: where
-    no row can meet two, it is a plain join.
+    Spark pushes a semi-join of a union into each of its branches, and computes the other side for each of them (not in
+    light sessions, which leave that out): where no row can meet two, it is a plain join.
     """
     kind = "LEFT ANTI JOIN" if operator.negated else "LEFT SEMI JOIN"
-    if not operator.negated and _is_union(operator.left) and meets_once(operator):
+    if not operator.negated and _is_union(operator.left) and meets_at_most_once(operator):
         kind = "JOIN"
     condition = "true" if operator.condition is None else scalar_sql(operator.condition)
     outputs = [f"l.{column}" for column in [*names(operator.columns), o.MULTIPLICITY]]
@@ -40,6 +40,7 @@ def semi(compiler: Compiler, operator: o.SemiBags) -> str:
 
 
 def _is_union(operator: Operator) -> bool:
+    """Whether Spark sees a union: it pushes through what works row by row, too."""
     while isinstance(operator, o.Map | o.Select):
         operator = operator.child
     return isinstance(operator, o.Add)
@@ -83,12 +84,13 @@ def _inputs(compiler: Compiler, operator: Operator) -> list[str]:
 
 def _within(compiler: Compiler, bound: Bound) -> str | None:
     """The condition that the keys of a row lie where those of the change do; None where it does not pay to know."""
-    rows = compiler.leaves.fewest_read(bound.large)
-    if rows < LARGE_ROWS:
+    leaves = compiler.leaves
+    asked = sum(leaves.fewest_read(origin.by) for origin in bound.origins)
+    if not pays_to_ask(leaves.fewest_read(bound.large), asked):
         return None
     ways = []
     for origin in bound.origins:
-        found = compiler.leaves.keys(origin.by, origin.keys, of=rows)
+        found = leaves.keys(origin.by, origin.keys)
         if found is None:
             return None
         tests = [

@@ -71,11 +71,15 @@ def test_a_write_has_the_price_of_its_jobs_however_small() -> None:
 
 
 def test_a_small_side_is_sent_to_all_and_large_ones_are_shuffled() -> None:
-    join = o.SemiBags(hole(1), hole(2), None, negated=False)
-    small = work(join, 100, 5_000_000, gives=100)
-    both = work(join, 4_000_000, 5_000_000, gives=100)
-    assert small == Vector(stages=1, jobs=1)
-    assert both == Vector(bytes_shuffled=packed(rows(9_000_000), ORDERS.columns), stages=1, jobs=1)
+    join, semi = o.JoinBags(hole(1), hole(2), None), o.SemiBags(hole(1), hole(2), None, False)
+    moved = Vector(bytes_shuffled=packed(rows(9_000_000), ORDERS.columns), stages=1, jobs=1)
+    sent = Vector(stages=1, jobs=1)
+    assert work(join, 4_000_000, 5_000_000, gives=100) == moved
+    assert work(join, 100, 5_000_000, gives=100) == sent
+    assert work(join, 5_000_000, 100, gives=100) == sent
+    assert work(semi, 5_000_000, 100, gives=100) == sent
+    # Spark does not send the side of a semi-join that is kept.
+    assert work(semi, 100, 5_000_000, gives=100).bytes_shuffled > sent.bytes_shuffled
 
 
 def test_grouping_moves_groups_and_consolidating_moves_rows() -> None:

@@ -102,6 +102,33 @@ def test_the_operators_of_a_step_add_up_to_it() -> None:
     assert sum(parts) <= program_work(program, known(0.01)).rows_read
 
 
+def test_a_bag_is_grouped_before_it_is_evaluated() -> None:
+    """Rows of a snapshot are rows; what is stored and what has changed must be counted out."""
+    columns = JOINED.right.columns
+    rows = o.ReadSnapshot("lines", columns, "after")
+    bag = o.Add((rows, o.ReadBag("states/lines", columns)), columns)
+    query = r.Limit(r.Scan("input0", columns), 10)
+    plain, counted = (
+        program_work(
+            o.Program((o.Publish("v", o.Evaluate(query, (o.Input("input0", of),)), is_base=True),)),
+            known(0.01),
+        )
+        for of in (rows, bag)
+    )
+    assert counted.stages == plain.stages + 1
+    assert counted.bytes_shuffled > plain.bytes_shuffled
+
+
+def test_a_table_no_larger_than_the_change_is_read_whole() -> None:
+    program = programs(JOINED)["incremental"]
+    told = known(0.6)
+    near = replace(told.sources["orders"].changes[0], covered={"c1": Figure(0.1)})
+    orders = replace(told.sources["orders"], changes=(near,))
+    found = program_work(program, Statistics({**told.sources, "orders": orders}), JOINED).rows_read
+    lines = 0.1 * 6_000_000 + 900_000  # 3.6 million changed lines are too many to ask for orders
+    assert found == pytest.approx(900_000 + 3_600_000 + lines + 1_500_000)
+
+
 def test_what_is_read_twice_is_paid_twice() -> None:
     read = o.ReadSnapshot("lines", JOINED.right.columns, "after")
     both = o.Add((read, o.Negate(read)), read.columns)

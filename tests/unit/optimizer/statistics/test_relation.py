@@ -103,6 +103,7 @@ def test_nothing_known_is_a_default() -> None:
         (both(both(compared(">=", "250"), compared(">", "100")), compared("<", "300")), 0.05),
         (both(compared(">=", "250"), compared(">", "500")), 0.5),
         (both(compared(">", "750"), compared("<", "250")), 0.001),
+        (both(compared(">", "1000"), compared("<=", "2000")), 0.0),
     ],
     ids=str,
 )
@@ -110,6 +111,13 @@ def test_shares_of_predicates(predicate: s.Scalar, share: float) -> None:
     found = selectivity(predicate, {1: KEY["c1"]}.__getitem__)
     assert found.value == pytest.approx(share)
     assert found.origin == "declared"
+
+
+@pytest.mark.parametrize(("low", "high", "share"), [("250", "750", 0.35), ("400", "420", 0.014)])
+def test_nulls_lie_between_no_bounds(low: str, high: str, share: float) -> None:
+    facts = replace(KEY["c1"], nulls=Figure(0.3, "declared"))
+    between = both(compared(">=", low), compared("<", high))
+    assert selectivity(between, {1: facts}.__getitem__).value == pytest.approx(share)
 
 
 @pytest.mark.parametrize("kind", KINDS)
