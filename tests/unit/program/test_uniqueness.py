@@ -20,17 +20,17 @@ def equal(left: Column, right: Column) -> Call:
 
 
 def test_groups_are_told_apart_by_their_keys() -> None:
-    assert unique_key(GROUPS) == {Y.id}
+    assert unique_key(GROUPS) == frozenset({Y.id})
     renamed = o.Map(GROUPS, (Assignment(Z, reference(Y)),))
-    assert unique_key(renamed) == {Z.id}
-    assert unique_key(o.Select(renamed, equal(Z, Z))) == {Z.id}
+    assert unique_key(renamed) == frozenset({Z.id})
+    assert unique_key(o.Select(renamed, equal(Z, Z))) == frozenset({Z.id})
     assert unique_key(o.Map(GROUPS, (Assignment(N, reference(N)),))) is None
     summary = o.Summarise(
         TABLE, (Assignment(Z, reference(Y)),), (o.Partial(N, "count", None, None),)
     )
     for merged in (summary, o.Combine(summary, (Z,))):
         rows = o.Finish(merged, N.id, (Assignment(X, reference(Z)),), is_global=False)
-        assert unique_key(rows) == {X.id}
+        assert unique_key(rows) == frozenset({X.id})
         hidden = o.Finish(merged, N.id, (Assignment(X, reference(N)),), is_global=False)
         assert unique_key(hidden) is None
     assert unique_key(TABLE) is None
