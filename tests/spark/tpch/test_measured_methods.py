@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
-QUERY, PATTERN = "q13", "delta-RS"
+QUERY, PATTERN = "q10", "delta-RS"
 
 
 def test_every_method_gives_what_full_gives(spark: SparkSession, tmp_path: Path) -> None:
