@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 
 from tests.harness.lab import Lab
+from tests.harness.summed import summed
 
 
 @pytest.fixture
 def lab(spark, tmp_path: Path) -> Lab:
     """An empty workspace."""
     return Lab(spark, tmp_path)
+
+
+@pytest.fixture
+def shop(lab: Lab) -> Lab:
+    """A workspace with an answer."""
+    return summed(lab)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +14,9 @@ import pytest
 from slacktide import errors as e
 from slacktide.engine.workspace import Workspace
 from tests.harness.lab import Lab
+from tests.harness.summed import DDL, SUMS, first_file, refused, summed
 
 pytestmark = pytest.mark.spark
-
-SUMS = "SELECT k, sum(v) AS s, count(*) AS n FROM t GROUP BY k"
-DDL = "k STRING, v INT"
-
-
-@pytest.fixture
-def shop(lab: Lab) -> Lab:
-    """A workspace with an answer."""
-    lab.source("t", DDL, ("a", 1), ("a", 2), ("b", 3))
-    lab.view("sums", SUMS)
-    lab.refresh()
-    return lab
-
-
-@contextmanager
-def refused(lab: Lab, error: type[e.SlacktideError], says: str) -> Iterator[None]:
-    """The call inside fails so, and leaves the log, the plans and the answers as they were."""
-    before, plans, answers = lab.number, lab.files("plans"), lab.bag("sums")
-    with pytest.raises(error, match=says) as caught:
-        yield
-    assert type(caught.value) is error
-    assert caught.value.hint
-    assert "\n" not in str(caught.value)
-    assert lab.number == before
-    assert lab.files("plans") == plans
-    assert lab.bag("sums") == answers
 
 
 QUERIES: dict[str, tuple[str, str]] = {
@@ -75,11 +49,7 @@ def test_a_view_that_is_no_query_over_the_sources(case: str, seasoned: Lab) -> N
 @pytest.fixture(scope="module")
 def seasoned(spark, tmp_path_factory: pytest.TempPathFactory) -> Lab:
     """One workspace for all that writes nothing."""
-    lab = Lab(spark, tmp_path_factory.mktemp("seasoned"))
-    lab.source("t", DDL, ("a", 1), ("a", 2), ("b", 3))
-    lab.view("sums", SUMS)
-    lab.refresh()
-    return lab
+    return summed(Lab(spark, tmp_path_factory.mktemp("seasoned")))
 
 
 NAMES = ["it's", 'say "hi"', "a/b", "../up", "a b", "", "1st", "ü", "a.b", "x" * 129, "`t`"]
@@ -243,10 +213,6 @@ def source(lab: Lab, **arguments: Any) -> None:
     lab.ws.add_source("u", kind="change-feed", path=str(lab.folder("t")), **arguments)
 
 
-def first_file(lab: Lab) -> Path:
-    return min(lab.folder("t").iterdir())
-
-
 @pytest.mark.parametrize("case", CALLS)
 def test_calls_that_cannot_be(case: str, seasoned: Lab) -> None:
     call, error, says = CALLS[case]
@@ -389,61 +355,6 @@ def test_a_delete_of_a_row_that_never_was_is_found_by_verify(shop: Lab) -> None:
         shop.read("copied")
     shop.ws.skip("t", 2)
     shop.step()
-
-
-def test_a_file_that_was_written_again_after_it_was_accepted(shop: Lab) -> None:
-    path = shop.land_as("t", [("insert", ("c", 1))])
-    plan = shop.ws.plan()
-    assert shop.ws.discover() == {"t": 2}
-    rewritten = shop.land_as("t", [("insert", ("d", 123456))])
-    path.write_bytes(rewritten.read_bytes() + b"")
-    rewritten.unlink()
-    with refused(shop, e.ArrivalChangedError, f"source t: .*{path.name}.*after it was accepted"):
-        shop.ws.refresh(shop.spark, plan)
-    path_gone = path.rename(path.with_suffix(".away"))
-    with refused(shop, e.ArrivalChangedError, "is gone"):
-        shop.ws.refresh(shop.spark, plan)
-    shop.ws.skip("t", path.name)
-    path_gone.rename(path)
-    shop.land("t", insert=[("e", 5)])
-    shop.step(sums="incremental")
-    assert not any(key[0] in {"c", "d"} for key in shop.bag("sums"))
-
-
-def test_a_file_that_no_increment_reads_again_was_written_again(shop: Lab) -> None:
-    """A publisher that overwrites its file: the answers hold the old rows, and nobody would read the new ones."""
-    path = first_file(shop)
-    shop.land("t", insert=[("c", 1)])
-    shop.step()
-    content, rewritten = path.read_bytes(), shop.land_as("t", [("insert", ("d", 123456))])
-    path.write_bytes(rewritten.read_bytes())
-    rewritten.unlink()
-    error = shop.ws.status().sources["t"]["error"]
-    assert (error["code"], path.name in error["message"]) == ("ARRIVAL_CHANGED", True)
-    with refused(shop, e.ArrivalChangedError, f"source t: .*{path.name}.*after it was accepted"):
-        shop.refresh()
-    path.write_bytes(content)
-    shop.land("t", insert=[("e", 5)])
-    shop.step()
-
-
-def test_verify_reads_only_what_was_accepted(shop: Lab) -> None:
-    path = first_file(shop)
-    away = path.rename(path.with_suffix(".away"))
-    with pytest.raises(e.ArrivalChangedError, match=f"{path.name} is gone"):
-        shop.ws.verify(shop.spark)
-    away.rename(path)
-    assert shop.ws.verify(shop.spark).equal
-
-
-def test_the_same_file_delivered_again_is_the_same_arrival(shop: Lab) -> None:
-    path = first_file(shop)
-    content = path.read_bytes()
-    path.unlink()
-    path.write_bytes(content)
-    shop.land("t", insert=[("c", 1)])
-    report = shop.step(sums="incremental")
-    assert report.versions == {"t": 2}
 
 
 def test_a_function_that_is_not_there(shop: Lab) -> None:

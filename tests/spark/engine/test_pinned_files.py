@@ -1,4 +1,4 @@
-"""Files that were written again in place: what a mirror or the check of a foreign key reads is looked at too."""
+"""Files that were written again in place are found: by discovery, by what a mirror or a check reads, by verify."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from slacktide.engine.workspace import Workspace
 from slacktide.errors import ArrivalChangedError
 from slacktide.optimizer.compaction import Prices
 from tests.harness.lab import Lab, Row
+from tests.harness.summed import first_file, refused
 
 pytestmark = pytest.mark.spark
 
@@ -56,8 +57,8 @@ def written_again(lab: Lab, source: str, path: Path, *rows: Row) -> Iterator[Non
     path.write_bytes(whole)
 
 
-def refused(lab: Lab, path: Path, plan: Plan) -> None:
-    """A run ends before it writes, and names the file."""
+def ends_before_it_writes(lab: Lab, path: Path, plan: Plan) -> None:
+    """A run does, and names the file."""
     number, written = lab.number, lab.files("sources")
     with pytest.raises(ArrivalChangedError, match=path.name):
         lab.ws.refresh(lab.spark, plan)
@@ -76,7 +77,7 @@ def test_landed_files_that_become_a_segment(pairs: Lab) -> None:
     plan = pairs.ws.plan()
     assert plan.mirror_segments == {"a": 3}
     with written_again(pairs, "a", early, (3, 9999)):
-        refused(pairs, early, plan)
+        ends_before_it_writes(pairs, early, plan)
     pairs.step(joined="incremental")
     assert mirrored(pairs, "a") == {"a": 3}
     pairs.land("b", insert=[(1, 7)])
@@ -91,7 +92,7 @@ def test_landed_files_of_a_mirror_that_is_written_anew(pairs: Lab) -> None:
     plan = pairs.ws.plan()
     assert plan.mirrors == {"a": 3}
     with written_again(pairs, "a", early, (3, 9999)):
-        refused(pairs, early, plan)
+        ends_before_it_writes(pairs, early, plan)
     pairs.step(joined="incremental")
     pairs.land("b", insert=[(1, 7)])
     pairs.step(joined="incremental")
@@ -121,6 +122,61 @@ def test_what_the_check_of_a_foreign_key_reads(lab: Lab) -> None:
     lab.land("b", insert=[(1001, 1)])
     plan = lab.ws.plan()
     with written_again(lab, "b", early, (1001, 5)):
-        refused(lab, early, plan)
+        ends_before_it_writes(lab, early, plan)
     lab.step(joined="incremental")
     assert set(lab.ws._store.world().held_keys) == {"a(k) -> b(k)"}
+
+
+def test_a_file_that_was_written_again_after_it_was_accepted(shop: Lab) -> None:
+    path = shop.land_as("t", [("insert", ("c", 1))])
+    plan = shop.ws.plan()
+    assert shop.ws.discover() == {"t": 2}
+    rewritten = shop.land_as("t", [("insert", ("d", 123456))])
+    path.write_bytes(rewritten.read_bytes() + b"")
+    rewritten.unlink()
+    with refused(shop, ArrivalChangedError, f"source t: .*{path.name}.*after it was accepted"):
+        shop.ws.refresh(shop.spark, plan)
+    path_gone = path.rename(path.with_suffix(".away"))
+    with refused(shop, ArrivalChangedError, "is gone"):
+        shop.ws.refresh(shop.spark, plan)
+    shop.ws.skip("t", path.name)
+    path_gone.rename(path)
+    shop.land("t", insert=[("e", 5)])
+    shop.step(sums="incremental")
+    assert not any(key[0] in {"c", "d"} for key in shop.bag("sums"))
+
+
+def test_a_file_that_no_increment_reads_again_was_written_again(shop: Lab) -> None:
+    """A publisher that overwrites its file: the answers hold the old rows, and nobody would read the new ones."""
+    path = first_file(shop)
+    shop.land("t", insert=[("c", 1)])
+    shop.step()
+    content, rewritten = path.read_bytes(), shop.land_as("t", [("insert", ("d", 123456))])
+    path.write_bytes(rewritten.read_bytes())
+    rewritten.unlink()
+    error = shop.ws.status().sources["t"]["error"]
+    assert (error["code"], path.name in error["message"]) == ("ARRIVAL_CHANGED", True)
+    with refused(shop, ArrivalChangedError, f"source t: .*{path.name}.*after it was accepted"):
+        shop.refresh()
+    path.write_bytes(content)
+    shop.land("t", insert=[("e", 5)])
+    shop.step()
+
+
+def test_verify_reads_only_what_was_accepted(shop: Lab) -> None:
+    path = first_file(shop)
+    away = path.rename(path.with_suffix(".away"))
+    with pytest.raises(ArrivalChangedError, match=f"{path.name} is gone"):
+        shop.ws.verify(shop.spark)
+    away.rename(path)
+    assert shop.ws.verify(shop.spark).equal
+
+
+def test_the_same_file_delivered_again_is_the_same_arrival(shop: Lab) -> None:
+    path = first_file(shop)
+    content = path.read_bytes()
+    path.unlink()
+    path.write_bytes(content)
+    shop.land("t", insert=[("c", 1)])
+    report = shop.step(sums="incremental")
+    assert report.versions == {"t": 2}
