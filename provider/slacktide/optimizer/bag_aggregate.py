@@ -11,11 +11,11 @@ alike, as which of its groups are plain rows is known of a chosen plan alone.
 from __future__ import annotations
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.scalar import Assignment, Column
+from slacktide.algebra.scalar import Column
 from slacktide.algebra.tree import fresh_ids
 from slacktide.algebra.types import DataType
 from slacktide.optimizer.additive import is_additive
-from slacktide.optimizer.states import finished, state_of
+from slacktide.optimizer.states import finished, state_of, summarised
 from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_rowable
 from slacktide.program.operator import Operator
@@ -36,10 +36,7 @@ def aggregate_by_multiplicity(operator: Operator) -> Operator | None:
 
     # Nothing is stored under the id of its chain, so that settings, which it tells apart, do not matter.
     state = state_of(query, fresh)
-    keys = tuple(
-        Assignment(column, key.value) for column, key in zip(state.keys, query.keys, strict=True)
-    )
-    merged: Operator = o.Summarise(bag, keys, state.partials)
+    merged: Operator = summarised(query, state, bag)
     if not state.keys:  # of nothing there is one row all the same
         merged = o.Combine(merged, ())
     return finished(query, state, merged)

@@ -1,7 +1,8 @@
 """Programs of a chosen plan: one for each instant, joined by the states that one saves and another loads.
 
-The last pass (architecture.md §4): operators of the memo with versions for moments, chains for what
-is carried from run to run, and additive aggregates over bags by multiplicities. A chain is named by what it holds, version included.
+The last pass (architecture.md §4): operators of the memo with versions for moments, chains for what is
+carried from run to run, and additive aggregates over bags by multiplicities. A chain is named by what it
+holds, version included.
 """
 
 from __future__ import annotations

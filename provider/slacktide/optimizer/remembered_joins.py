@@ -6,9 +6,8 @@ join has. Kept as a bag, an auxiliary view (D. Quass and others, *Making views s
 warehousing*, PDIS 1996), it costs a read of its own rows and a write of its change.
 
 A view starts to remember a join when the runs without it would have saved by it what starting costs (ski
-rental, as in `weighing`), and stops when runs with it have turned out dearer than those without, after such changes as
-have come. A run that builds
-the view anew forgets all of them, and counting begins again.
+rental, as in `weighing`), and stops when runs with it have turned out dearer than those without, after such
+changes as have come. A run that builds the view anew forgets all of them, and counting begins again.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.nested import is_storable
 from slacktide.algebra.tree import relations, sources
 from slacktide.algebra.types import is_told_apart
-from slacktide.optimizer.costs import Evidence, PastRun, Vector, program_key, program_work
+from slacktide.optimizer.costs import Evidence, Vector, program_key, program_work
 from slacktide.optimizer.costs.operators import packed
 from slacktide.optimizer.derivation import Maintenance, maintain, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
@@ -197,8 +196,11 @@ class Question:
                 first = after  # another view remembers it, or needs it
             else:
                 continue  # another view keeps it as of other versions
-            saving = self._saving(program, work, price, after.program, rel)
-            cost = max(-self._saving(program, work, price, first.program, rel), 0.0)
+            saving, less = (
+                self._saving(program, work, price, one, self._work(one, rel))
+                for one in (after.program, first.program)
+            )
+            cost = max(-less, 0.0)
             if pays(saving, cost, times, price):
                 switch = Switch(rel, starts=True, saving=saving, cost=cost)
                 found.append(Remembering(first, chains, switch))
@@ -228,10 +230,11 @@ class Question:
         for chain in now.chains:
             chains = tuple(other for other in now.chains if other != chain)
             without = self.maintained(chains)
-            if self._alike(without.program, self._work(without.program)) is None:
+            work_without = self._work(without.program)
+            if not self._has_alike(without.program, work_without):
                 continue
             rel = min(joins_of(self.analysis, [chain]), key=lambda one: one.digest)
-            saving = self._saving(program, work, price, without.program, rel)
+            saving = self._saving(program, work, price, without.program, work_without)
             if pays(saving, 0.0, 1, price):
                 switch = Switch(rel, starts=False, saving=saving, cost=0.0)
                 found.append(Remembering(without, chains, switch))
@@ -246,7 +249,7 @@ class Question:
         return Cardinality(self.statistics).of(rel).rows.value > MOST_ROWS * largest
 
     def _saving(
-        self, now: Program, work: Vector, price: float, other: Program, rel: r.Rel
+        self, now: Program, work: Vector, price: float, other: Program, work_other: Vector
     ) -> float:
         """Seconds of CPU that another program takes less than this one, which has run.
 
@@ -258,21 +261,17 @@ class Question:
             work: of it, by the model.
             price: that it is expected to cost.
             other: the other program.
-            rel: the join that may be remembered.
+            work_other: of it, by the model.
         """
-        evidence, rates, work_other = (
-            self.evidence,
-            self.evidence.coefficients,
-            self._work(other, rel),
-        )
-        if self._alike(now, work) is not None and self._alike(other, work_other) is not None:
+        evidence, rates = self.evidence, self.evidence.coefficients
+        if self._has_alike(now, work) and self._has_alike(other, work_other):
             return price - evidence.predict("incremental", program_key(other), work_other).price
         less, past = work.minus(work_other), evidence.nearest(program_key(now), work)
         in_tasks = rates.in_tasks(less) if past is None else past.seconds_of(less, rates)
         return in_tasks + rates.outside(less)
 
-    def _alike(self, program: Program, work: Vector) -> PastRun | None:
-        return self.evidence.alike(program_key(program), work)
+    def _has_alike(self, program: Program, work: Vector) -> bool:
+        return self.evidence.has_alike(program_key(program), work)
 
     def _work(self, program: Program, rel: r.Rel | None = None) -> Vector:
         """The work of a program, where a join may be remembered that is not yet."""

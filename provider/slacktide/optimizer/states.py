@@ -1,4 +1,4 @@
-"""The additive state of an aggregate: its columns, and how results follow from them.
+"""The additive state of an aggregate: its columns, how it is made of a bag, and how results follow from it.
 
 A sum of whole numbers is kept in ``DECIMAL(38,0)`` and checked at the end, as it would overflow in
 ``BIGINT`` or not with the order of addition; a sum of decimals in the type that Spark gives it. Every
@@ -39,7 +39,7 @@ from slacktide.algebra.types import (
 )
 from slacktide.common.chain_ids import state_id
 from slacktide.common.digest import digest_of
-from slacktide.program.operator import Additive, Finish, Operator, Partial
+from slacktide.program.operator import Additive, Finish, Operator, Partial, Summarise
 
 Fresh = Callable[[str, DataType], Column]
 Settings = Mapping[str, str]
@@ -119,6 +119,14 @@ def state_of(rel: r.Aggregate, fresh: Fresh, conf: Settings = _DEFAULTS) -> Aggr
         Column(fresh(key.column.name, key.column.type).id, *_rest(key.column)) for key in rel.keys
     )
     return AggregateState(chain_of(rel, conf), keys, partials.all(), results)
+
+
+def summarised(rel: r.Aggregate, state: AggregateState, bag: Operator) -> Summarise:
+    """The partial aggregates of a bag."""
+    keys = tuple(
+        Assignment(column, key.value) for column, key in zip(state.keys, rel.keys, strict=True)
+    )
+    return Summarise(bag, keys, state.partials)
 
 
 def finished(rel: r.Aggregate, state: AggregateState, rows: Operator) -> Operator:

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.timeout(600)
 SHARDS = 4
 LEAST = 3
 """Runs after which something was remembered, of all of a shard."""
+MOST_ROUNDS = 8
 COUNTED: list[int] = []
 DECISIONS = ((("auto", 0.0),) * 8) + (("full", 0.0), ("auto", 0.5))
 
@@ -67,9 +68,10 @@ def refresh_equals_batch(data: st.DataObject) -> None:
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_every_refresh_equals_batch(shard: int) -> None:
     COUNTED.clear()
-    is_seeded = hypothesis.settings().derandomize
-    if is_seeded:
+    if hypothesis.settings().derandomize:
         hypothesis.seed(200 + shard)(refresh_equals_batch)
-    refresh_equals_batch()
-    # Other draws may hold fewer views with joins that can be remembered.
-    assert not is_seeded or sum(map(bool, COUNTED)) >= LEAST
+    for _ in range(MOST_ROUNDS):  # some draws hold few views with joins that can be remembered
+        refresh_equals_batch()
+        if sum(map(bool, COUNTED)) >= LEAST:
+            break
+    assert sum(map(bool, COUNTED)) >= LEAST

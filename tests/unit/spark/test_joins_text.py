@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -59,6 +60,13 @@ def test_a_table_is_read_by_ranges_where_asking_pays(operator: Operator) -> None
     assert "BETWEEN" in text(operator, LARGE_ROWS, LARGE_ROWS // 2)
     for rows, asked in ((LARGE_ROWS - 1, 1), (LARGE_ROWS, LARGE_ROWS // 2 + 1)):
         assert "BETWEEN" not in text(operator, rows, asked, may_ask=False)
+
+
+def test_what_is_read_twice_is_bounded_in_its_own_place() -> None:
+    joined = o.JoinBags(CHANGE, TABLE, equal(X, Y))
+    found = text(o.Touched(joined, joined, (o.Pair(reference(Y), reference(X)),)), LARGE_ROWS, 100)
+    own = r"FROM \(SELECT \* FROM (slacktide_o\d+) WHERE \(c2 BETWEEN .*?\)\) t LEFT SEMI JOIN \1 b ON"
+    assert re.search(own, found)
 
 
 def semi(left: Operator, right: Operator, condition: Call, *, negated: bool = False) -> str:

@@ -183,17 +183,17 @@ class Evidence:
         newer = takewhile(lambda past: past is not found, runs)
         return next((past for past in newer if self._overrules(past, found, work)), found)
 
-    def alike(self, program: str, work: Vector) -> PastRun | None:
-        """The newest incremental run after changes about as large as those that have come, that lay alike.
+    def has_alike(self, program: str, work: Vector) -> bool:
+        """Whether a program has run after changes about as large as those that have come, that lay alike.
 
-        The newest of all where nobody knows how many have come; None where there was none.
+        After any, where nobody knows how many have come.
 
         Args:
             program: the digest of the program.
             work: by the model, as of now.
         """
-        runs = (past for past in reversed(self.runs) if past.program == program)
-        return next((past for past in runs if self._distance(past, work) == 0.0), None)
+        runs = (past for past in self.runs if past.program == program)
+        return any(self._distance(past, work) == 0.0 for past in runs)
 
     def _overrules(self, newer: PastRun, found: PastRun, work: Vector) -> bool:
         price = self.coefficients.in_tasks

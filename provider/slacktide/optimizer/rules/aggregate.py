@@ -10,7 +10,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.scalar import Assignment, reference
 from slacktide.optimizer.additive import is_additive
 from slacktide.optimizer.rule import Context, DeltaRule, Near
-from slacktide.optimizer.states import AggregateState, finished
+from slacktide.optimizer.states import AggregateState, finished, summarised
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator, Pair
 
@@ -59,10 +59,7 @@ def _aggregate_at(
 
 
 def _saved(rel: r.Aggregate, state: AggregateState, bag: Operator, context: Context) -> o.ReadSaved:
-    keys = tuple(
-        Assignment(column, key.value) for column, key in zip(state.keys, rel.keys, strict=True)
-    )
-    context.save(rel, state.chain, o.Summarise(bag, keys, state.partials))
+    context.save(rel, state.chain, summarised(rel, state, bag))
     return o.ReadSaved(state.chain, state.columns, is_bag=False)
 
 

@@ -2,8 +2,8 @@
 
 Values are taken for evenly spread and conditions for independent, but for those that bound one column
 (P. Selinger and others, *Access Path Selection in a Relational Database Management System*, SIGMOD 1979,
-§4, whose defaults are used where nothing is known: a tenth for an equality, a third for an inequality). A comparison is never true of NULL.
-A share comes from where the least certain figure comes from that it is made of.
+§4, whose defaults are used where nothing is known: a tenth for an equality, a third for an inequality). A
+comparison is never true of NULL. A share comes from where the least certain figure comes from that it is made of.
 
 A column of a source of which nobody knows how many values it has may be a key (`source_columns`), and an
 equality then true of one row. A tenth was tried in its place, and foretold increments worse (ADR 0009).
@@ -49,7 +49,7 @@ def selectivity(predicate: s.Scalar | None, known: Known) -> Figure:
         if inner and not expanded:
             stack += [(part, True), *((one, False) for one in inner)]
         elif inner:
-            done[part.digest] = _joined(part, [done[one.digest] for one in inner], known)
+            done[part.digest] = _joined(part, inner, [done[one.digest] for one in inner], known)
         else:
             found = _leaf(part, known)
             done[part.digest] = Figure(min(max(found.value, 0.0), 1.0), found.origin)
@@ -62,13 +62,15 @@ def _connected(part: s.Scalar) -> tuple[s.Scalar, ...]:
     return tuple(conjuncts(part)) if part.function == "and" else part.arguments
 
 
-def _joined(part: s.Scalar, shares: Sequence[Figure], known: Known) -> Figure:
+def _joined(
+    part: s.Scalar, inner: Sequence[s.Scalar], shares: Sequence[Figure], known: Known
+) -> Figure:
     function = part.function if isinstance(part, s.Call) else ""
     if function == "not":
         return but(shares[0])
     if function == "or":
         return but(both([but(share) for share in shares]))
-    return both(_conjoined(_connected(part), shares, known))
+    return both(_conjoined(inner, shares, known))
 
 
 def _conjoined(parts: Sequence[s.Scalar], shares: Sequence[Figure], known: Known) -> list[Figure]:
