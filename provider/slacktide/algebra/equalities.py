@@ -57,6 +57,15 @@ def take_apart(condition: s.Scalar | None, left: Columns, right: Columns) -> Con
     return Condition(tuple(equalities), *(tuple(rest[side]) for side in ("left", "right", "both")))
 
 
+def null_aware(condition: s.Scalar | None) -> s.Call | None:
+    """What NOT IN compares by, in `a = b OR (a = b) IS NULL`; None where a condition is no such one."""
+    match condition:
+        case s.Call("or", (s.Call("=") as equal, s.Call("isnull", (other,)))):
+            return equal if equal == other else None
+        case _:
+            return None
+
+
 def conjuncts(condition: s.Scalar | None) -> Iterator[s.Scalar]:
     """The parts of a conjunction, from left to right."""
     stack = [] if condition is None else [condition]

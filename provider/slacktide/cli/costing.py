@@ -14,6 +14,9 @@ from slacktide.cli.screen import emit, progress, quiet, say, show_table
 _UNITS: Final[Mapping[str, tuple[float, str]]] = MappingProxyType(
     {
         "rows_read": (1e6, "a million rows read"),
+        "rows_interpreted": (1e6, "a million of them interpreted"),
+        "rows_grouped": (1e6, "a million rows grouped"),
+        "rows_shuffled": (1e6, "a million rows shuffled"),
         "bytes_shuffled": (2**20, "a MiB shuffled"),
         "bytes_written": (2**20, "a MiB written"),
         "files": (1.0, "a file opened"),

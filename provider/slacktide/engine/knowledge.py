@@ -38,8 +38,10 @@ from slacktide.optimizer.statistics import (
     SourceFacts,
     Statistics,
     StoredFacts,
+    with_columns,
 )
 from slacktide.optimizer.statistics.spans import covered, reached
+from slacktide.optimizer.statistics.widths import row_width
 from slacktide.store.naming import segments
 from slacktide.store.record import MOST_SPANS, Chain, ColumnStatistics, Source, ViewRecord
 from slacktide.store.world import World
@@ -128,11 +130,11 @@ class Knowledge:
     ) -> Statistics:
         """What is known of all that a run of a view may read."""
         known = {name: self._source(name, start.get(name, 0), end[name]) for name in view.sources}
-        return Statistics(
-            sources=known if view.relation is None else reached(view.relation, known),
-            stored=self._chains,
-            observed=dict(self._observed(view)),
-        )
+        found = Statistics(known, self._chains, dict(self._observed(view)))
+        if view.relation is None:
+            return found
+        found = replace(found, sources=reached(view.relation, known))
+        return with_columns(found, view.relation)
 
     @cached_property
     def _chains(self) -> Mapping[str, StoredFacts]:
@@ -149,6 +151,7 @@ class Knowledge:
             rows=counted,
             bytes=float(there.bytes) if held is None else held.bytes,
             files=end if held is None else held.files,
+            width=row_width([str(column["type"]) for column in source.schema]),
             changes=(
                 ChangeFacts(
                     rows=changed_rows(changes.rows, changes.bytes, there.bytes, counted),

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.equalities import parts_of
+from slacktide.algebra.equalities import null_aware, parts_of
 from slacktide.algebra.nested import is_storable
-from slacktide.algebra.scalar import Call, Scalar
+from slacktide.algebra.scalar import Scalar
 from slacktide.algebra.tree import inputs, own_subqueries, relations
 from slacktide.algebra.types import DataType, is_comparable, is_floating, is_told_apart
 from slacktide.common.reasons import Reason
@@ -110,11 +110,8 @@ def _remembered(rel: r.Rel) -> list[DataType]:
 
 def _is_not_in_of_doubles(condition: Scalar | None) -> bool:
     """Whether Spark answers NOT IN by looking bits up, so that 0.0 is not in a table of -0.0, though they are equal."""
-    match condition:
-        case Call("or", (Call("=", (left, right)) as equal, Call("isnull", (other,)))):
-            return equal == other and is_floating(left.type) and is_floating(right.type)
-        case _:
-            return False
+    equal = null_aware(condition)
+    return equal is not None and all(is_floating(one.type) for one in equal.arguments)
 
 
 def _ungroupable(types: list[str]) -> Reason | None:

@@ -22,13 +22,13 @@ from slacktide.algebra.nested import is_storable
 from slacktide.algebra.tree import relations, sources
 from slacktide.algebra.types import is_told_apart
 from slacktide.optimizer.costs import Evidence, Vector, program_key, program_work
-from slacktide.optimizer.costs.operators import packed
 from slacktide.optimizer.derivation import Maintenance, maintain, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.states import bag_chain
 from slacktide.optimizer.statistics import Cardinality, Statistics, StoredFacts
+from slacktide.optimizer.statistics.widths import packed
 from slacktide.optimizer.weighing import LEAST_ROWS
 from slacktide.program.operator import Program
 
@@ -279,7 +279,7 @@ class Question:
         chain = "" if rel is None else bag_chain(rel, self.analysis.conf)
         if rel is not None and chain not in known.stored:
             size = Cardinality(known).of(rel)
-            facts = StoredFacts(size.rows.value, packed(size, rel.columns))
+            facts = StoredFacts(size.rows.value, packed(size.rows, rel.columns))
             known = replace(known, stored={**known.stored, chain: facts})
         return program_work(program, known)
 

@@ -19,10 +19,10 @@ from slacktide.optimizer.choice.choosing import Choice, choose
 from slacktide.optimizer.choice.objective import Objective
 from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.costs.memo import MemoCosts
-from slacktide.optimizer.costs.operators import packed
 from slacktide.optimizer.expand import METHODS, Expanded, Problem, Switches, expand
 from slacktide.optimizer.plan_space import space_of
 from slacktide.optimizer.statistics import Statistics
+from slacktide.optimizer.statistics.widths import packed
 
 Clock = Callable[[], float]
 AS_IT_IS: Final = Switches()
@@ -151,7 +151,7 @@ def _state_bytes(
     found = [0] * instants
     for node, instant in saved:
         columns = expanded.memo.groups.hole(node).columns
-        found[instant - 1] += round(packed(costs.sizes.of(node), columns))
+        found[instant - 1] += round(packed(costs.sizes.of(node).rows, columns))
     return tuple(found)
 
 

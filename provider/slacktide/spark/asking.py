@@ -8,9 +8,9 @@ from slacktide.algebra.relation import Rel, Scan
 from slacktide.algebra.sql import quoted
 from slacktide.common.tree import of_type
 from slacktide.program.balance import Balance, balances_of, clamped_sql
+from slacktide.program.lightness import MOST_READ
 from slacktide.program.operator import Operator
 from slacktide.spark.compile import step_sql
-from slacktide.spark.light import MOST_READ
 from slacktide.spark.overflow import overflowing_sql
 from slacktide.spark.run_context import RunContext
 from slacktide.spark.task import Task

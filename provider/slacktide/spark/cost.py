@@ -37,6 +37,9 @@ class Cost:
         cpu_seconds: CPU time of the executors' tasks.
         wall_seconds: from the first text that was written for Spark to the last row.
         rows_read: rows that scans gave, after skipping of row groups and pages.
+        rows_interpreted: those of them for which no code was generated.
+        rows_grouped: rows that enter groupings and windows; a grouping takes in rows in each task, and then the groups of all tasks.
+        rows_shuffled: rows written to shuffles.
         files_read: files that scans opened.
         bytes_read: bytes that tasks read from files.
         bytes_shuffled: bytes written to shuffles.
@@ -53,6 +56,9 @@ class Cost:
     cpu_seconds: float = 0.0
     wall_seconds: float = 0.0
     rows_read: int = 0
+    rows_interpreted: int = 0
+    rows_grouped: int = 0
+    rows_shuffled: int = 0
     files_read: int = 0
     bytes_read: int = 0
     bytes_shuffled: int = 0
@@ -76,6 +82,9 @@ class Cost:
             "cpu_seconds": round(self.cpu_seconds, 3),
             "wall_seconds": round(self.wall_seconds, 3),
             "rows_read": self.rows_read,
+            "rows_interpreted": self.rows_interpreted,
+            "rows_grouped": self.rows_grouped,
+            "rows_shuffled": self.rows_shuffled,
             "files_read": self.files_read,
             "bytes_read": self.bytes_read,
             "bytes_shuffled": self.bytes_shuffled,

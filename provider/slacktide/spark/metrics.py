@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,12 +23,17 @@ if TYPE_CHECKING:
 _NANOSECONDS = 1e9
 _DESCRIPTION = "spark.job.description"
 _WRITE = "Execute InsertIntoHadoopFsRelationCommand"
+_GENERATED = "WholeStageCodegen"
 _NODE = re.compile(
-    r'id="node\d+" labelType="html" '
+    r'id="node(?P<id>\d+)" labelType="html" '
     r'label="(?P<label>[^"<]*(?:<br>)?<b>(?P<name>(?:[^"\\]|\\.)*?)</b>(?:[^"\\]|\\.)*)" '
     r'tooltip="(?P<description>(?:[^"\\]|\\.)*)"'
 )
 _ROWS = re.compile(r"<br>number of output rows: ([\d,]+)")
+_SHUFFLED = re.compile(r"<br>shuffle records written: ([\d,]+)")
+_GIVEN = re.compile(r"<br>(?:number of output rows|shuffle records written): ([\d,]+)")
+_GROUPING = re.compile(r"\w*Aggregate|Window\w*")
+_EDGE = re.compile(r"^ *(\d+)->(\d+);", re.MULTILINE)
 _FILES = re.compile(r"<br>number of files read: ([\d,]+)")
 
 
@@ -92,16 +98,47 @@ class Meter:
 
 def _add_nodes(cost: Cost, drawn: str, labels: Mapping[str, str]) -> None:
     """Add what the nodes of a plan counted; drawn as a graph it is one text, not a call per node."""
+    given = _Given(drawn)
+    # Light sessions generate no code at all (`light`), so that one stage of it tells of the whole plan.
+    is_generated = _GENERATED in drawn
     for match in _NODE.finditer(drawn):
         name, rows = match["name"].strip(), _count_of(match["label"], _ROWS)
         if name.startswith("Scan "):
             cost.rows_read += rows or 0
+            cost.rows_interpreted += 0 if is_generated else rows or 0
             cost.files_read += _count_of(match["label"], _FILES) or 0
             description = json.loads(f'"{match["description"]}"')
             cost.operators.append((_label(description, labels) or name, rows))
+        elif name == "Exchange":
+            cost.rows_shuffled += _count_of(match["label"], _SHUFFLED) or 0
+        elif _GROUPING.fullmatch(name):
+            cost.rows_grouped += given.to(match["id"])
         elif name.startswith(_WRITE) and rows is not None:
             cost.writes += 1
             cost.rows_written += rows
+
+
+class _Given:
+    """The rows that nodes of a drawn plan are given by those below, of which not all count what they give."""
+
+    def __init__(self, drawn: str) -> None:
+        self._counted = {
+            match["id"]: _count_of(match["label"], _GIVEN) for match in _NODE.finditer(drawn)
+        }
+        self._below: dict[str, list[str]] = defaultdict(list)
+        for below, above in _EDGE.findall(drawn):
+            self._below[above].append(below)
+
+    def to(self, node: str) -> int:
+        """How many rows a node is given: what the nearest nodes below that count have counted."""
+        found, below = 0, list(self._below[node])
+        while below:
+            one = below.pop()
+            rows = self._counted.get(one)
+            found += rows or 0
+            if rows is None:
+                below += self._below[one]
+        return found
 
 
 def process_cpu_seconds(session: SparkSession) -> float:

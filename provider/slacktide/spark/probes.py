@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from slacktide.spark.cost import Cost
 from slacktide.spark.failures import translated
 from slacktide.spark.landed import literal_path
+from slacktide.spark.light import light_session
 from slacktide.spark.metrics import Meter, described, process_cpu_seconds
 from slacktide.spark.working import working_session
 
@@ -102,6 +103,8 @@ class _Probing:
             name: (1, lambda text=text: self._answer(text.format(rows=rows, files=files)))  # type: ignore[misc]
             for name, text in _TEXTS.items()
         }
+        light = f"SELECT g, sum(v), min(s) FROM {rows} WHERE k % 3 = 0 GROUP BY g"
+        work["a light query"] = (1, lambda: self._answer(light, light_session(self._session)))
         work["a write"] = (1, lambda: self._write(f"SELECT * FROM {rows} WHERE g % 2 = 0", "out"))
         work["small queries"] = (_SMALL, lambda: self._small(files))
         work["plans alone"] = (_SMALL, lambda: self._planned(rows))
@@ -121,8 +124,8 @@ class _Probing:
         cost = self._meter.cost(before, after, {}, target=what)
         return Probe(name, cost, texts, spent)
 
-    def _answer(self, text: str) -> None:
-        self._session.sql(text).write.format("noop").mode("overwrite").save()
+    def _answer(self, text: str, session: SparkSession | None = None) -> None:
+        (session or self._session).sql(text).write.format("noop").mode("overwrite").save()
 
     def _small(self, files: str) -> None:
         for number in range(_SMALL):

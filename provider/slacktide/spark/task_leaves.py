@@ -10,11 +10,12 @@ from slacktide.common.chain_ids import is_mirror
 from slacktide.common.ranges import MOST_KEYS
 from slacktide.common.tree import of_type
 from slacktide.errors import InvariantError
+from slacktide.program.lightness import is_light
 from slacktide.program.operator import Batch, Moment, Operator
 from slacktide.program.origin import is_row_by_row
 from slacktide.spark.compile import keys_sql
 from slacktide.spark.functions import named, register_functions
-from slacktide.spark.light import fits_one_task, is_light
+from slacktide.spark.light import fits_one_task
 from slacktide.spark.query import query_frame
 from slacktide.spark.ranges import KeyRanges, cut
 from slacktide.spark.run_context import RunContext

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from slacktide.optimizer.statistics.widths import row_width
+from slacktide.workloads.tpch import TABLES
 from tests.harness.planner.workload import Workload, patterns
 
 KEYS = {
@@ -52,12 +54,28 @@ DISTINCT = {
     "s_nationkey": 25,
     "s_suppkey": 10_000,
 }
+ROW_BYTES = {
+    "customer": 93.4,
+    "lineitem": 31.2,
+    "nation": 146.2,
+    "orders": 39.1,
+    "part": 36.6,
+    "partsupp": 54.0,
+    "region": 430.4,
+    "supplier": 91.4,
+}
+"""Bytes of a row in the files of `slacktide.workloads.tpch`, at scale 0.1."""
+WIDTHS = {
+    name: row_width([column.type for column in table.columns]) for name, table in TABLES.items()
+}
 TPCH = Workload(
     folder=Path(__file__).parent / "tpch",
     queries=tuple(f"q{number}" for number in range(1, 23)),
     rows=ROWS,
     distinct=DISTINCT,
     keys=KEYS,
+    row_bytes=ROW_BYTES,
+    widths=WIDTHS,
     patterns=patterns(frozenset({"orders"}), frozenset({"lineitem", "orders"})),
 )
 """Nations and regions are constant."""

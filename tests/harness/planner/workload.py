@@ -58,6 +58,8 @@ class Workload:
         patterns: by name.
         reach: the share of a table in which the keys of any change lie; None where nobody knows.
         told: what files tell of the columns of each table, in place of `distinct`.
+        row_bytes: bytes of a row of each table in a file, where they are known.
+        widths: and of all its columns in memory.
     """
 
     folder: Path
@@ -68,6 +70,8 @@ class Workload:
     patterns: Mapping[str, Pattern]
     reach: float | None = None
     told: Mapping[str, Mapping[str, ColumnStatistics]] = field(default_factory=dict)
+    row_bytes: Mapping[str, float] = field(default_factory=dict)
+    widths: Mapping[str, float] = field(default_factory=dict)
 
     def view(self, query: str) -> Maintainability:
         """What is said of a view, in normal form."""
@@ -98,14 +102,22 @@ class Workload:
         arriving = self.patterns[pattern]
         inserted = self.rows[name] * arriving.share if name in self.keys else 0.0
         deleted = inserted / 4 if name in arriving.retracting else 0.0
+        size = self.row_bytes.get(name, 0.0)
         change = ChangeFacts(
-            Figure(inserted + deleted, "declared"), deleted=Figure(deleted, "declared")
+            Figure(inserted + deleted, "declared"),
+            size * (inserted + deleted),
+            Figure(deleted, "declared"),
         )
         later = instants - 1
         reach = SourceFacts().reach if self.reach is None else Figure(self.reach, "declared")
         rows = Figure(self.rows[name] + later * (inserted - deleted), "declared")
         return SourceFacts(
-            reach=reach, rows=rows, changes=(change,) * later, columns=self._columns(name, rows)
+            rows,
+            size * rows.value,
+            changes=(change,) * later,
+            reach=reach,
+            width=self.widths.get(name, 0.0),
+            columns=self._columns(name, rows),
         )
 
     def _columns(self, name: str, rows: Figure) -> Mapping[str, ColumnFacts]:

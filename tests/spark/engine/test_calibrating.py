@@ -47,6 +47,11 @@ def test_counts_what_each_probe_does(lab: Lab) -> None:
     assert found["a join"].cost.rows_read == 120_000
     assert found["many files"].cost.files_read > 20
     assert found["a grouping by many keys"].cost.bytes_shuffled > 60_000
+    assert found["a grouping by many keys"].cost.rows_shuffled >= 60_000
+    assert found["a grouping by many keys"].cost.rows_grouped >= 2 * 60_000
+    assert found["a join"].cost.rows_grouped == 0
+    assert found["a light query"].cost.rows_interpreted == 60_000
+    assert found["a scan"].cost.rows_interpreted == 0
     assert found["a write"].cost.bytes_written > 60_000
     assert found["small queries"].cost.jobs >= found["small queries"].texts
     assert (found["plans alone"].cost.jobs, found["plans alone"].cost.stages) == (0, 0)

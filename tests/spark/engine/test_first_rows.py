@@ -11,7 +11,7 @@ from slacktide.algebra.scalar import Reference, SortKey
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import StorageError
 from slacktide.optimizer import first
-from slacktide.spark import light
+from slacktide.program import lightness
 from slacktide.spark.first import first_sql
 from slacktide.spark.task_run import TaskRun
 from slacktide.spark.working import working_session
@@ -144,7 +144,7 @@ ON_LARGE_DATA = ("falling", "tied", "below")
 def test_in_every_order(lab: Lab, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]) -> None:
     """NULLs, ties at the fence and at the limit, equal rows, and deletes from the front on."""
     if names == ON_LARGE_DATA:
-        monkeypatch.setattr(light, "MOST_READ", -1)
+        monkeypatch.setattr(lightness, "MOST_READ", -1)
     facts = [row(n, None if n % 9 == 0 else n % 6, "ab"[n % 2]) for n in range(40)]
     lab.source("t", T, *facts, *facts[:4])
     for place, name in enumerate(names):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slacktide.spark import light
+from slacktide.program import lightness
 from tests.harness.constructs import CONSTRUCTS, T, U
 from tests.harness.lab import Lab, Row
 
@@ -61,7 +61,7 @@ def row(number: int) -> Row:
 
 
 def test_a_like_refresh_compiles_next_to_nothing(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(light, "MOST_READ", -1)  # few rows would be interpreted
+    monkeypatch.setattr(lightness, "MOST_READ", -1)  # few rows would be interpreted
     lab.source("t", T, *map(row, range(60)))
     lab.source("u", U, *((number, "n", 1) for number in range(20)))
     for place, construct in enumerate(CHOSEN):

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from slacktide.common import ranges
-from slacktide.spark import light, task_run
+from slacktide.program import lightness
+from slacktide.spark import task_run
 from slacktide.spark.temporary import Temporary
 from slacktide.store.naming import segments
 from tests.harness.lab import Lab
@@ -43,7 +44,7 @@ def joined(a, b):
 
 def test_few_rows_take_fewer_jobs(spark: SparkSession, tmp_path, monkeypatch) -> None:
     few = jobs_of_a_refresh(Lab(spark, tmp_path / "few"))
-    monkeypatch.setattr(light, "MOST_READ", -1)
+    monkeypatch.setattr(lightness, "MOST_READ", -1)
     many = jobs_of_a_refresh(Lab(spark, tmp_path / "many"))
     assert few < many
 
@@ -84,7 +85,7 @@ def counted(rows):
 def test_what_the_last_run_read_tells_whether_a_query_is_light(
     lab: Lab, tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(light, "MOST_READ", 1500)
+    monkeypatch.setattr(lightness, "MOST_READ", 1500)
     monkeypatch.setattr(ranges, "LARGE_ROWS", 10)
     files = {name: tmp_path / name for name in ("big", "small")}
     for name, folder in files.items():

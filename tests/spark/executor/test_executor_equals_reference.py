@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from slacktide.algebra.textual import to_text
 from slacktide.optimizer import first
+from slacktide.program import lightness
 from slacktide.program.reference.bags import Bag
-from slacktide.spark import light
 from tests.harness.maintained import VIEW, Maintained
 from tests.harness.memory import same_bag
 from tests.harness.plans import cases
@@ -84,6 +84,6 @@ def test_executor_equals_reference(
 ) -> None:
     """The first run of most cases is the reference's: what it stored is what Spark goes on from."""
     if shard % 2:
-        monkeypatch.setattr(light, "MOST_READ", -1)  # as queries of large data run
+        monkeypatch.setattr(lightness, "MOST_READ", -1)  # as queries of large data run
         monkeypatch.setattr(first, "FEWEST_KEPT", 1)
     hypothesis.seed(shard)(executor_equals_reference)(spark, tmp_path)

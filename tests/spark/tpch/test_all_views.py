@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slacktide.spark import light
+from slacktide.program import lightness
 from slacktide.workloads import tpch
 from tests.campaigns.tpch_views import build, steps
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 def as_large() -> Iterator[None]:
     """Let all queries run as those of large data do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(light, "MOST_READ", -1)
+        patch.setattr(lightness, "MOST_READ", -1)
         yield
 
 

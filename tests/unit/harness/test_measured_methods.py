@@ -32,15 +32,17 @@ def test_a_mixture_that_is_a_single_method_is_held_against_the_others() -> None:
     assert ratio(found, "rows") == 1.0
 
 
-def test_a_cell_holds_where_both_kinds_do() -> None:
+def test_a_cell_holds_beside_the_method_that_takes_the_least_cpu() -> None:
     cells = {
         "good": cell((1.1, 84), full=(1.0, 80)),
         "slow": cell((1.3, 80), full=(1.0, 80)),
         "wide": cell((1.0, 99), full=(1.0, 80)),
+        "apart": cell((1.0, 80), full=(1.0, 80), touched=(2.0, 50)),
     }
     found = summary(cells)
-    assert (found["hold"], found["hold in rows"], found["hold in CPU"]) == (0.3333, 0.6667, 0.6667)
+    assert (found["hold"], found["hold in each"]) == (0.5, 0.25)
     assert [*found["do not"]] == ["slow", "wide"]
+    assert found["do not in each"] == {"apart": 1.6}
     assert (found["different"], found["empty"]) == ([], [])
     wrong = cell((1.0, 80), full=(1.0, 80)) | {"different": ["mixed"], "rows out": 0}
     told = summary({"wrong": wrong})

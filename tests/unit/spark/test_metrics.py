@@ -14,7 +14,18 @@ DRAWN = r"""digraph G {
   }
   9 [id="node9" labelType="html" label="<b>Scan parquet </b><br><br>number of files read: 2<br>number of output rows: 2,000" tooltip="FileScan parquet [k#3L] Location: InMemoryFileIndex(1 paths)[file:/a \"b\"/gr\u00F6\uD83D\uDE00], ReadSchema: struct<k:bigint>"];
   10 [id="node10" labelType="html" label="<br><b>Scan csv a<b>c</b><br><br>" tooltip="FileScan csv"];
+  11 [id="node11" labelType="html" label="<b>Filter</b><br><br>number of output rows: 900" tooltip="Filter (k#3L > 4)"];
+  12 [id="node12" labelType="html" label="<br><b>Union</b><br><br>" tooltip="Union"];
+  13 [id="node13" labelType="html" label="<b>Exchange</b><br><br>shuffle records written: 12<br>records read: 12" tooltip="Exchange hashpartitioning(k#3L, 4)"];
+  14 [id="node14" labelType="html" label="<b>HashAggregate</b><br><br>number of output rows: 12" tooltip="HashAggregate(keys=[k#3L], functions=[partial_count(\"x\")])"];
   1->0;
+  4->1;
+  13->4;
+  14->13;
+  12->14;
+  11->12;
+  9->12;
+  10->11;
 }"""
 
 
@@ -22,6 +33,21 @@ def test_scans_and_writes_are_counted_and_labelled() -> None:
     cost = Cost()
     _add_nodes(cost, DRAWN, {'/a "b"/grö😀': "changes of t"})
     assert (cost.rows_read, cost.files_read) == (2000, 2)
+    assert cost.rows_interpreted == 0
     assert (cost.writes, cost.rows_written) == (1, 1203)
     assert cost.operators[0] == ("changes of t", 2000)
     assert cost.operators[1][1] is None
+
+
+def test_what_has_no_generated_code_is_interpreted() -> None:
+    cost = Cost()
+    _add_nodes(cost, DRAWN.replace("WholeStageCodegen", "Stage"), {})
+    assert cost.rows_interpreted == cost.rows_read == 2000
+
+
+def test_rows_that_go_into_groupings_are_counted() -> None:
+    cost = Cost()
+    _add_nodes(cost, DRAWN, {})
+    of_tasks, of_all = 900 + 2000, 12
+    assert cost.rows_grouped == of_tasks + of_all
+    assert cost.rows_shuffled == 12

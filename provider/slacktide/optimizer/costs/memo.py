@@ -1,23 +1,20 @@
 """What the alternatives of a memo cost: of each expression its operator, of each group its carrying.
 
-The same work and the same prices as those of programs. A group serves all who ask, and is computed whole; but for tables
-that are read for one reader alone, of which a run reads what the keys of a change can meet.
+The same prices as those of programs, and the same work of an operator. A group serves all who ask, and is computed whole; but for tables
+that are read for one reader alone, of which a run reads what the keys of a change can meet. What takes a whole program to
+know is left out: which steps are light, and which groups are rows already.
 """
 
 from __future__ import annotations
 
 from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
-from slacktide.optimizer.costs.operators import (
-    operator_work,
-    packed,
-    read_work,
-    write_work,
-)
+from slacktide.optimizer.costs.operators import operator_work, read_work, write_work
 from slacktide.optimizer.costs.vector import Vector
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, SnapshotNear
 from slacktide.optimizer.memo.memo import Memo
-from slacktide.optimizer.statistics import Statistics
+from slacktide.optimizer.statistics import Estimate, Figure, Statistics
 from slacktide.optimizer.statistics.memo import GroupSizes, holes
+from slacktide.optimizer.statistics.widths import packed
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
@@ -45,7 +42,7 @@ class MemoCosts:
     def carrying(self, group: int) -> tuple[int, int]:
         """What it costs to save a group, and to load it."""
         rows, columns = self.sizes.of(group), self._memo.groups.hole(group).columns
-        load = read_work(rows.rows.value, packed(rows, columns))
+        load = read_work(rows.rows.value, packed(rows.rows, columns))
         return self._micros(write_work(rows, columns)), self._micros(load)
 
     def work(self, flat: Operator) -> Vector:
@@ -64,9 +61,13 @@ class MemoCosts:
                 size = sum(known.source(flat.source).change(i).bytes for i in instants)
                 return read_work(gives.rows.value, size, float(len(instants)))
             case _:
-                inputs = [self.sizes.of(hole.group) for hole in holes(flat)]
-                work = operator_work(flat, inputs, gives, known)
-                return work.times(self._reach(flat), fixed=1.0)
+                inputs = [self._as_read(hole) for hole in holes(flat)]
+                return operator_work(flat, inputs, gives, known)
+
+    def _as_read(self, hole: Hole) -> Estimate:
+        """What an expression is given by a group: of a table that a change bounds, what is read of it."""
+        first = self._memo.groups.expressions(hole.group)[0]
+        return self.sizes.of(hole.group).share(Figure(self._reach(first)))
 
     def _reach(self, flat: Operator) -> float:
         """The share that is read of a table on which an expression works row by row; 1 where it is no such one."""

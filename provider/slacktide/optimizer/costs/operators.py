@@ -1,26 +1,26 @@
 """The work of one operator, from what its inputs and itself give: of programs and of memos alike.
 
 What meets or is grouped by keys is moved, at the price of a stage and a job for each table that moves,
-unless one side is small enough to be sent to all tasks. Rows are paid for where they are read and where
-they are moved, and nowhere else: that is what Spark counts, so that runs can be held against it.
+unless one side is small enough to be sent to all tasks. Rows are paid for where they are read, grouped and
+moved, and nowhere else: that is what Spark counts, so that runs can be held against it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import reduce
 from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.tree import relations
 from slacktide.optimizer.costs.vector import Vector
 from slacktide.optimizer.statistics import Cardinality, Estimate, Statistics
+from slacktide.optimizer.statistics.widths import packed
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, operator_inputs
 
 SENT: Final = 10 * 2**20
-"""Bytes in memory up to which Spark sends one side of a join to all tasks, and shuffles neither."""
-COMPRESSED: Final = 0.3
-"""Bytes of a row in a file or a shuffle for one in memory; over the joins of TPC-H it is a quarter."""
+"""Bytes, as Spark expects them before it runs, up to which one side of a join is sent to all tasks, and neither is shuffled."""
 WRITE_JOBS: Final = 2.0
 """Jobs of a write, with what is asked before it."""
 EXCHANGE: Final = Vector(stages=1.0, jobs=1.0)
@@ -53,12 +53,15 @@ def operator_work(
     match operator:
         case o.JoinBags() | o.SemiBags() | o.Touched() | o.Flips():
             sides = zip(inputs, operator_inputs(operator), strict=True)
-            sizes = (in_memory(size, side.columns) for size, side in sides)
+            found = [(size, side.columns) for size, side in sides]
             # Of a semi-join Spark sends the other side alone.
-            return _met(*sizes, sent=(0, 1) if isinstance(operator, o.JoinBags) else (1,))
-        case o.Consolidate() | o.Summarise() | o.Combine() | o.First() | o.ByBalance():
+            return _met(*found, sent=(0, 1) if isinstance(operator, o.JoinBags) else (1,))
+        case o.Consolidate() | o.Summarise() | o.Combine():
             fixed = Vector() if is_small else EXCHANGE
-            return fixed.plus(Vector(bytes_shuffled=packed(gives, operator.columns)))
+            return fixed.plus(grouped(inputs[0], gives, operator.columns))
+        case o.First() | o.ByBalance():
+            fixed = Vector() if is_small else EXCHANGE
+            return fixed.plus(windowed(inputs[0], operator.child.columns))
         case o.Evaluate():
             named = {item.name: size for item, size in zip(operator.inputs, inputs, strict=True)}
             return query_work(operator.query, Cardinality(known, named), known, named)
@@ -74,7 +77,7 @@ def read_work(rows: float, size: float, files: float = 1.0) -> Vector:
 def write_work(rows: Estimate, columns: r.Columns) -> Vector:
     """The work of a write: a text that Spark plans, its jobs, and a file of so many bytes."""
     return Vector(
-        bytes_written=packed(rows, columns),
+        bytes_written=packed(rows.rows, columns),
         files=1.0,
         stages=WRITE_JOBS,
         jobs=WRITE_JOBS,
@@ -100,45 +103,49 @@ def query_work(
                 source = known.source(rel.source)
                 total = total.plus(read_work(source.rows.value, source.bytes, source.files))
             case r.Join():
-                sides = [
-                    in_memory(estimates.of(side), side.columns) for side in (rel.left, rel.right)
-                ]
+                sides = [(estimates.of(side), side.columns) for side in (rel.left, rel.right)]
                 total = total.plus(_met(*sides, sent=_SENT_SIDES.get(rel.kind, (0, 1))))
-            case r.Aggregate() | r.Window():
-                size = packed(estimates.of(rel), rel.columns)
-                total = total.plus(EXCHANGE).plus(Vector(bytes_shuffled=size))
+            case r.Window():
+                work = windowed(estimates.of(rel.child), rel.child.columns)
+                total = total.plus(EXCHANGE).plus(work)
+            case r.Aggregate():
+                work = grouped(estimates.of(rel.child), estimates.of(rel), rel.columns)
+                total = total.plus(EXCHANGE).plus(work)
             case _:
                 pass
     return total
 
 
-def _met(*sides: float, sent: Collection[int] = (0, 1)) -> Vector:
-    """Sides of so many bytes meet by keys: all of them move, or a small one is sent to all.
+def _met(*sides: tuple[Estimate, r.Columns], sent: Collection[int] = (0, 1)) -> Vector:
+    """Sides meet by keys: all of them move, or a small one is sent to all.
 
     Args:
-        sides: bytes of each in memory, which Spark holds against its threshold.
+        sides: what each gives, and its columns.
         sent: places of those that may be sent.
     """
-    is_sent = any(sides[place] <= SENT for place in sent)
-    return EXCHANGE.plus(Vector(bytes_shuffled=0.0 if is_sent else COMPRESSED * sum(sides)))
+    if any(sides[place][0].planned_bytes <= SENT for place in sent):
+        return EXCHANGE
+    return reduce(Vector.plus, (moved(size, columns) for size, columns in sides), EXCHANGE)
 
 
-def packed(rows: Estimate, columns: r.Columns) -> float:
-    """Bytes of rows, as Spark packs them into files and shuffles."""
-    return COMPRESSED * in_memory(rows, columns)
+def moved(rows: Estimate, columns: r.Columns) -> Vector:
+    """The work of a shuffle of rows."""
+    size = packed(rows.rows, columns)
+    return Vector(rows_shuffled=rows.rows.value, bytes_shuffled=size)
 
 
-def in_memory(rows: Estimate, columns: r.Columns) -> float:
-    """Bytes of rows, as Spark holds them in memory."""
-    return rows.rows.value * width(columns)
+def grouped(rows: Estimate, gives: Estimate, columns: r.Columns) -> Vector:
+    """The work of a grouping that follows the data: tasks group their rows, move the groups, and group these.
+
+    Args:
+        rows: that go in.
+        gives: what it gives.
+        columns: of that.
+    """
+    count = rows.rows.value + gives.rows.value
+    return moved(gives, columns).plus(Vector(rows_grouped=count))
 
 
-def width(columns: r.Columns) -> float:
-    """Bytes of a row in memory: eight for each value, and those of a text besides."""
-    texts = sum(not _is_fixed(column.type) for column in columns)
-    return 16.0 + 8.0 * len(columns) + 16.0 * texts
-
-
-def _is_fixed(data_type: str) -> bool:
-    fixed = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE")
-    return data_type in fixed or data_type.startswith(("TIMESTAMP", "DECIMAL"))
+def windowed(rows: Estimate, columns: r.Columns) -> Vector:
+    """The work of windows over rows that follows the data: all rows move, and no task has fewer of them before."""
+    return moved(rows, columns).plus(Vector(rows_grouped=rows.rows.value))

@@ -1,77 +1,36 @@
 """The work of a program, operator by operator, before it runs.
 
-An operator that is read in several places is computed in each of them, as Spark puts a table of WITH in
-its place. A table that a change bounds by the ranges of its keys (`spark_costs.md` §2) is read in part, by
-its reach, where asking for the ranges pays.
+How often an operator is computed, and how much of a table is read, `reach` tells. A step that reads few rows is light.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from types import MappingProxyType
-from typing import Final
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.scalar import Reference
-from slacktide.common.ranges import pays_to_ask
-from slacktide.common.tree import of_type
 from slacktide.optimizer.costs.operators import (
     EXCHANGE,
     WRITE_JOBS,
+    grouped,
     operator_work,
-    packed,
     query_work,
     read_work,
     write_work,
 )
+from slacktide.optimizer.costs.reach import Times, guessed_reach, share_read, times
 from slacktide.optimizer.costs.vector import Vector
-from slacktide.optimizer.statistics import Cardinality, Sizes, Statistics
-from slacktide.optimizer.statistics.facts import END, UNKNOWN_REACH
+from slacktide.optimizer.statistics import Cardinality, Estimate, Figure, Sizes, Statistics
+from slacktide.optimizer.statistics.facts import END
+from slacktide.optimizer.statistics.widths import packed
 from slacktide.program import operator as o
-from slacktide.program.bounding import Bound, bounds
+from slacktide.program.bounding import bounds
+from slacktide.program.lightness import is_light
 from slacktide.program.multiplicity import is_rowable
 from slacktide.program.operator import Operator, Program, operator_inputs
-from slacktide.program.origin import Origin, is_small
-
-MOST_TIMES: Final = 1000.0
-"""As often an operator is counted at most."""
-
-
-@dataclass(slots=True)
-class _Times:
-    """How often an operator is computed: in all, whole, and within the reach of a change.
-
-    Attributes:
-        count: in all.
-        whole: without any bound.
-        unknown: bounded by keys of which nobody knows where they lie.
-        known: bounded by keys of which that is known; each time counts by the share that they reach.
-    """
-
-    count: float = 0.0
-    whole: float = 0.0
-    unknown: float = 0.0
-    known: float = 0.0
-
-    def add(self, other: _Times, reach: float | None = 1.0) -> None:
-        """Count a reader of this operator; `reach` is what its bound leaves, None where that is not known."""
-        self.count = min(self.count + other.count, MOST_TIMES)
-        # A second bound is seldom a narrower one.
-        self.unknown = min(self.unknown + other.unknown, MOST_TIMES)
-        self.known = min(self.known + other.known, MOST_TIMES)
-        if reach is None:
-            self.unknown = min(self.unknown + other.whole, MOST_TIMES)
-        elif reach < 1.0:
-            self.known = min(self.known + reach * other.whole, MOST_TIMES)
-        else:
-            self.whole = min(self.whole + other.whole, MOST_TIMES)
-
-    def at(self, reach: float) -> float:
-        """How often, where within an unknown reach such a share is computed."""
-        return self.whole + self.known + reach * self.unknown
+from slacktide.program.origin import is_small
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +87,32 @@ def work_by_node(
         written: how many rows steps add to chains, in place of what would be estimated.
     """
     sizes = Sizes(program, statistics, query, written)
-    steps: list[Mapping[Operator, Vector]] = []
-    writes: list[Vector] = []
-    for step in program.steps:
-        is_asked_for = isinstance(
-            step, o.Refill
-        )  # where rows have run dry, which no estimate tells
-        steps.append({} if is_asked_for else operator_works(step.child, sizes))
-        writes.append(Vector() if is_asked_for else _written(step, sizes))
-    return ProgramWork(sizes, steps, writes)
+    found = [_step_work(step, sizes) for step in program.steps]
+    return ProgramWork(sizes, [works for works, _ in found], [write for _, write in found])
+
+
+def _step_work(step: o.Step, sizes: Sizes) -> tuple[Mapping[Operator, Vector], Vector]:
+    """The work of each operator of a step, and of its write."""
+    if isinstance(step, o.Refill):  # done where rows have run dry, which no estimate tells
+        return {}, Vector()
+    works, write = operator_works(step.child, sizes), _written(step, sizes)
+    read = reduce(Vector.plus, works.values(), Vector())
+    if not is_light(step.child, round(read.rows_read), round(read.bytes_read)):
+        return works, write
+    # Each text is one job, in which all is interpreted.
+    light = {
+        operator: replace(work, rows_interpreted=work.rows_read, jobs=0.0, stages=0.0)
+        for operator, work in works.items()
+    }
+    return light, replace(
+        write, rows_interpreted=write.rows_read, jobs=write.plans, stages=write.plans
+    )
 
 
 def operator_works(root: Operator, sizes: Sizes) -> dict[Operator, Vector]:
     """The work of each operator of a step, by itself, as often as it is computed."""
-    times = _times(root, sizes)
-    return {operator: _work(operator, times[operator], sizes) for operator in times}
+    found = times(root, sizes)
+    return {operator: _work(operator, found[operator], sizes) for operator in found}
 
 
 def _written(step: o.Step, sizes: Sizes) -> Vector:
@@ -153,7 +123,8 @@ def _written(step: o.Step, sizes: Sizes) -> Vector:
         return work
     compared = Vector(
         rows_read=2.0 * rows.rows.value,
-        bytes_shuffled=2.0 * packed(rows, columns),
+        rows_shuffled=2.0 * rows.rows.value,
+        bytes_shuffled=2.0 * packed(rows.rows, columns),
         stages=WRITE_JOBS,
         jobs=WRITE_JOBS,
         plans=1.0,
@@ -161,83 +132,63 @@ def _written(step: o.Step, sizes: Sizes) -> Vector:
     return work.plus(compared)
 
 
-def _times(root: Operator, sizes: Sizes) -> Mapping[Operator, _Times]:
-    """Walk from the root to the leaves: every path to an operator computes it once."""
-    found: dict[Operator, _Times] = defaultdict(_Times)
-    found[root] = _Times(count=1.0, whole=1.0)
-    for operator in reversed(list(of_type(root, Operator))):
-        bounded = {bound.place: _reach(bound, sizes) for bound in bounds(operator)}
-        for place, below in enumerate(operator_inputs(operator)):
-            found[below].add(found[operator], bounded.get(place, 1.0))
-    return found
-
-
-def _reach(bound: Bound, sizes: Sizes) -> float | None:
-    """The share of an input that is read: by the key that lies closest; None where nobody knows how one lies.
-
-    Where it is known, what asking for the keys reads counts as read of the input, so that no larger change is
-    thought to cost less.
-    """
-    rows = _rows_read(bound.large, sizes)
-    asked = sum(_rows_read(one.by, sizes) for one in bound.origins)
-    if not pays_to_ask(rows, asked):
-        return 1.0
-    shares = [_covered(bound.origins, place, sizes) for place in range(len(bound.pairs))]
-    known = [share for share in shares if share is not None]
-    return min(1.0, min(known) + asked / rows) if known else None
-
-
-def _rows_read(operator: Operator, sizes: Sizes) -> float:
-    """The rows of all tables that an operator reads."""
-    leaves = (one for one in of_type(operator, Operator) if not operator_inputs(one))
-    return sum(sizes.of(leaf).rows.value for leaf in leaves)
-
-
-def _covered(origins: Sequence[Origin], place: int, sizes: Sizes) -> float | None:
-    """The share of the range of a key in which the values of some changes lie."""
-    shares = []
-    for origin in origins:
-        key = origin.keys[place]
-        columns = sizes.of(origin.by).columns
-        facts = columns.get(key.column) if isinstance(key, Reference) else None
-        if facts is None or facts.covered is None:
-            return None
-        shares.append(facts.covered.value)
-    return min(sum(shares), 1.0)
-
-
-def _work(operator: Operator, times: _Times, sizes: Sizes) -> Vector:
+def _work(operator: Operator, often: Times, sizes: Sizes) -> Vector:
     known = sizes.statistics
     match operator:
         case o.ReadChanges():
             change = known.source(operator.source).change(END)
-            return read_work(change.rows.value, change.bytes).times(times.count)
+            return read_work(change.rows.value, change.bytes).times(often.count)
         case o.ReadSnapshot():
             source = known.source(operator.source)
             work = read_work(source.rows.value, source.bytes, source.files)
-            return work.times(times.at(source.reach.value))
+            return work.times(often.at(guessed_reach(operator, sizes)))
         case o.ReadBag() | o.ReadState() | o.ReadSegments() | o.ReadSaved():
-            return _read_stored(operator, sizes).times(times.at(UNKNOWN_REACH))
+            return _read_stored(operator, sizes).times(often.at(guessed_reach(operator, sizes)))
         case o.Batch():
             query = sizes.query
             return Vector() if query is None else query_work(query, Cardinality(known), known)
         case _:
-            inputs = [sizes.of(below) for below in operator_inputs(operator)]
+            inputs = _as_read(operator, sizes)
             is_local = is_small(operator)
             work = operator_work(operator, inputs, sizes.of(operator), known, is_small=is_local)
-            if isinstance(operator, o.Evaluate) and not is_local:
-                counted = (_counted_out(item.operator, sizes) for item in operator.inputs)
-                work = reduce(Vector.plus, counted, work)
+            if not is_local:
+                work = reduce(
+                    Vector.plus, (_counted_out(bag, sizes) for bag in _as_rows(operator)), work
+                )
             # Fixed prices are paid however little of a table is within the reach.
-            reach = 1.0 if isinstance(operator, o.Evaluate) else UNKNOWN_REACH
-            return work.times(times.at(reach), fixed=times.count)
+            reach = 1.0 if isinstance(operator, o.Evaluate) else guessed_reach(operator, sizes)
+            return work.times(often.at(reach), fixed=often.count)
+
+
+def _as_read(operator: Operator, sizes: Sizes) -> list[Estimate]:
+    """What an operator is given by its inputs: of one that is bounded, what is read of it."""
+    found = [sizes.of(below) for below in operator_inputs(operator)]
+    for bound in bounds(operator):
+        found[bound.place] = found[bound.place].share(Figure(share_read(bound, sizes)))
+    return found
+
+
+def _as_rows(operator: Operator) -> list[Operator]:
+    """The inputs of an operator that are grouped by all of their columns first, unless they are rows."""
+    match operator:
+        case o.Evaluate():
+            return [item.operator for item in operator.inputs]
+        case o.SemiBags():
+            return [operator.right]
+        case o.Flips():
+            return [operator.before, operator.after]
+        case o.First():
+            return [operator.child]
+        case _:
+            return []
 
 
 def _counted_out(bag: Operator, sizes: Sizes) -> Vector:
     """The work of having plain rows of a bag: it is grouped by all of its columns."""
     if is_rowable(bag):
         return Vector()
-    return EXCHANGE.plus(Vector(bytes_shuffled=packed(sizes.of(bag), bag.columns)))
+    rows = sizes.of(bag)
+    return EXCHANGE.plus(grouped(rows, rows, bag.columns))
 
 
 def _read_stored(
@@ -245,5 +196,5 @@ def _read_stored(
 ) -> Vector:
     rows, known = sizes.of(operator), sizes.statistics.stored.get(operator.chain)
     if known is None or isinstance(operator, o.ReadSaved):
-        return read_work(rows.rows.value, packed(rows, operator.columns))
+        return read_work(rows.rows.value, packed(rows.rows, operator.columns))
     return read_work(rows.rows.value, known.bytes, known.files)

@@ -18,6 +18,9 @@ class Vector:
 
     Attributes:
         rows_read: rows that scans give, after row groups and pages were skipped.
+        rows_interpreted: those of them that light queries read, for which no code is generated.
+        rows_grouped: rows that enter groupings and windows; a grouping takes in rows in each task, and then the groups of all tasks.
+        rows_shuffled: rows written to shuffles.
         bytes_read: bytes of the files that are scanned; Spark counts only some of them.
         bytes_shuffled: bytes written to shuffles.
         bytes_written: bytes of files that are written.
@@ -29,6 +32,9 @@ class Vector:
     """
 
     rows_read: float = 0.0
+    rows_interpreted: float = 0.0
+    rows_grouped: float = 0.0
+    rows_shuffled: float = 0.0
     bytes_read: float = 0.0
     bytes_shuffled: float = 0.0
     bytes_written: float = 0.0

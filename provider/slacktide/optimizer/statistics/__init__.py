@@ -14,7 +14,7 @@ from slacktide.optimizer.statistics.facts import (
     StoredFacts,
 )
 from slacktide.optimizer.statistics.program import Sizes
-from slacktide.optimizer.statistics.relation import Cardinality
+from slacktide.optimizer.statistics.relation import Cardinality, with_columns
 from slacktide.optimizer.statistics.selectivity import selectivity
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "expected",
     "foreseen",
     "selectivity",
+    "with_columns",
 ]

@@ -15,6 +15,7 @@ from slacktide.algebra.tree import relations
 from slacktide.optimizer.statistics.estimate import Estimate, assigned, groups, met
 from slacktide.optimizer.statistics.facts import Figure, total, worst
 from slacktide.optimizer.statistics.relation import LINEAR, Cardinality
+from slacktide.optimizer.statistics.widths import joined, summarised
 
 
 class Changes:
@@ -22,10 +23,10 @@ class Changes:
 
     Args:
         after: the relations as they are at the end.
-        arrived: rows of the changes of a source.
+        arrived: rows and bytes of the changes of a source.
     """
 
-    def __init__(self, after: Cardinality, arrived: Callable[[str], Figure]) -> None:
+    def __init__(self, after: Cardinality, arrived: Callable[[str], tuple[Figure, float]]) -> None:
         self._after = after
         self._arrived = arrived
         self._done: dict[bytes, Estimate] = {}
@@ -39,7 +40,7 @@ class Changes:
 
     def _estimate(self, rel: r.Rel) -> Estimate:
         if isinstance(rel, r.Scan):
-            return replace(self._after.of(rel), rows=self._arrived(rel.source))
+            return self._after.changed(rel, *self._arrived(rel.source))
         if type(rel) in LINEAR:
             return LINEAR[type(rel)](rel, self._below)
         return _RULES[type(rel)](rel, self._below, self._after)
@@ -52,7 +53,7 @@ Below = Callable[[r.Rel], Estimate]
 
 
 def _nothing(_: r.Values | r.Range, __: Below, ___: Cardinality) -> Estimate:
-    return Estimate(Figure(0.0, "observed"), {})
+    return Estimate(Figure(0.0, "observed"), {}, 0.0)
 
 
 def _join(rel: r.Join, below: Below, after: Cardinality) -> Estimate:
@@ -71,7 +72,11 @@ def _join(rel: r.Join, below: Below, after: Cardinality) -> Estimate:
         "anti": of_left,
         "existence": [*of_left, by_right],
     }[rel.kind]
-    return Estimate(total(rows), {**changed[0].columns, **changed[1].columns})
+    planned = changed[0].planned_bytes
+    if rel.kind not in ("semi", "anti", "existence"):
+        planned = joined(planned, whole[1].planned_bytes)
+        planned += joined(whole[0].planned_bytes, changed[1].planned_bytes)
+    return Estimate(total(rows), {**changed[0].columns, **changed[1].columns}, planned)
 
 
 def _aggregate(rel: r.Aggregate, below: Below, _: Cardinality) -> Estimate:
@@ -79,7 +84,9 @@ def _aggregate(rel: r.Aggregate, below: Below, _: Cardinality) -> Estimate:
     touched = groups([key.value for key in rel.keys], child)
     most = min(touched.value, child.rows.value)
     rows = Figure(2.0 * most, worst(touched, child.rows))
-    return Estimate(rows, assigned(rel.keys, child.columns))
+    sides = (rel.child.columns, rel.columns)
+    planned = 2.0 * summarised(child.planned_bytes, *sides, has_keys=bool(rel.keys))
+    return Estimate(rows, assigned(rel.keys, child.columns), planned)
 
 
 def _limit(rel: r.Limit, below: Below, _: Cardinality) -> Estimate:

@@ -13,7 +13,7 @@ from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.algebra.equalities import take_apart
+from slacktide.algebra.equalities import conjunction, conjuncts, null_aware, take_apart
 from slacktide.optimizer.statistics.facts import (
     END,
     UNKNOWN_COLUMN,
@@ -25,6 +25,7 @@ from slacktide.optimizer.statistics.facts import (
     worst,
 )
 from slacktide.optimizer.statistics.selectivity import NEVER, both, selectivity
+from slacktide.optimizer.statistics.widths import scan_bytes
 
 GROUPED: Final = 0.1
 """Groups for each row, where nobody knows how many different keys there are."""
@@ -36,10 +37,17 @@ Sides = tuple[r.Columns, r.Columns]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Rows of a relation or a change, copies counted, and what is known of its columns, by id."""
+    """What is expected of a relation or a change.
+
+    Attributes:
+        rows: copies counted.
+        columns: what is known of them, by id.
+        planned_bytes: that Spark expects of it before it runs (`widths`); infinite where nobody knows.
+    """
 
     rows: Figure
     columns: Columns
+    planned_bytes: float
 
     def column(self, column: int) -> ColumnFacts:
         """What is known of a column; a default of one of which nothing is."""
@@ -73,6 +81,24 @@ def changed_columns(statistics: Statistics, source: str, fields: r.Columns) -> C
     }
 
 
+def source_estimate(
+    statistics: Statistics, source: str, fields: r.Columns, rows: Figure
+) -> Estimate:
+    """A source of so many rows; of its bytes those that are there in the end are expected."""
+    known = statistics.source(source)
+    columns = source_columns(statistics, source, fields)
+    return Estimate(rows, columns, scan_bytes(known, known.rows, known.bytes, fields))
+
+
+def changes_estimate(
+    statistics: Statistics, source: str, fields: r.Columns, rows: Figure, size: float
+) -> Estimate:
+    """Changes of a source of so many rows and bytes."""
+    known = statistics.source(source)
+    columns = source_columns(statistics, source, fields)
+    return Estimate(rows, columns, scan_bytes(known, rows, size, fields))
+
+
 def assigned(items: Sequence[s.Assignment], columns: Columns) -> dict[int, ColumnFacts]:
     """What is known of computed columns: those that only pass a value on."""
     return {
@@ -85,11 +111,13 @@ def assigned(items: Sequence[s.Assignment], columns: Columns) -> dict[int, Colum
 
 def met(left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Sides) -> Figure:
     """The pairs of rows for which a condition is true."""
-    parts = take_apart(condition, *sides)
+    # Of few pairs NULL leaves open whether they are equal, and the OR would hide the key.
+    told = conjunction(null_aware(part) or part for part in conjuncts(condition))
+    parts = take_apart(told, *sides)
     keys = [domain(equal.left, equal.right, left, right) for equal in parts.equalities]
     # Several columns of one key are no independent conditions.
     share = min((1.0 / max(key.value, 1.0) for key in keys), default=1.0)
-    pair = Estimate(left.rows, {**left.columns, **right.columns})
+    pair = replace(left, columns={**left.columns, **right.columns})
     rest = both([selectivity(p, pair.column) for p in (*parts.left, *parts.right, *parts.both)])
     return left.rows.scaled(right.rows.value * share * rest.value, right.rows, rest, *keys)
 
@@ -152,4 +180,4 @@ def added(children: Sequence[Estimate], sides: Sequence[r.Columns], fields: r.Co
         columns[field.id] = ColumnFacts(
             Figure(largest.value, worst(*figures)) if whole and largest is not None else None
         )
-    return Estimate(rows, columns)
+    return Estimate(rows, columns, sum(child.planned_bytes for child in children))

@@ -104,6 +104,7 @@ class SourceFacts:
         files: how many these are.
         changes: what comes by each instant after the first, in order; of a single run its own alone.
         reach: the share of the source that is read where a change bounds it by ranges of keys.
+        width: bytes of a row of all its columns in memory; 0 where nobody knows.
         columns: by name.
     """
 
@@ -112,6 +113,7 @@ class SourceFacts:
     files: int = 1
     changes: tuple[ChangeFacts, ...] = ()
     reach: Figure = Figure(UNKNOWN_REACH)
+    width: float = 0.0
     columns: Mapping[str, ColumnFacts] = field(default_factory=lambda: MappingProxyType({}))
 
     def change(self, instant: int) -> ChangeFacts:
@@ -148,11 +150,13 @@ class Statistics:
         sources: by name.
         stored: by chain.
         observed: rows of a relation that past runs have counted, by its digest.
+        columns: what is known of the columns of a view, by id, for chains that store them.
     """
 
     sources: Mapping[str, SourceFacts] = field(default_factory=lambda: MappingProxyType({}))
     stored: Mapping[str, StoredFacts] = field(default_factory=lambda: MappingProxyType({}))
     observed: Mapping[bytes, float] = field(default_factory=lambda: MappingProxyType({}))
+    columns: Mapping[int, ColumnFacts] = field(default_factory=lambda: MappingProxyType({}))
 
     def source(self, name: str) -> SourceFacts:
         """What is known of a source; defaults of one that nobody knows."""

@@ -15,7 +15,7 @@ from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap, ValDelta, ValSnap
 from slacktide.optimizer.memo.versions import Version
 from slacktide.optimizer.statistics.change import Changes
-from slacktide.optimizer.statistics.estimate import Estimate, source_columns
+from slacktide.optimizer.statistics.estimate import Estimate, changes_estimate, source_estimate
 from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, Figure, Statistics, total
 from slacktide.optimizer.statistics.operators import operator_estimate
 from slacktide.optimizer.statistics.relation import Cardinality
@@ -51,7 +51,7 @@ class GroupSizes:
         """Estimates of what relations change by between two versions."""
         if (start, end) not in self._changes:
 
-            def arrived(source: str) -> Figure:
+            def arrived(source: str) -> tuple[Figure, float]:
                 first, last = (
                     self._memo.tables.number(version, source) for version in (start, end)
                 )
@@ -60,10 +60,11 @@ class GroupSizes:
             self._changes[start, end] = Changes(self.snapshot(end), arrived)
         return self._changes[start, end]
 
-    def arrived(self, source: str, start: int, end: int) -> Figure:
-        """Rows of the changes of a source after an instant, up to another."""
+    def arrived(self, source: str, start: int, end: int) -> tuple[Figure, float]:
+        """Rows and bytes of the changes of a source after an instant, up to another."""
         known = self.statistics.source(source)
-        return total(known.change(instant).rows for instant in range(start + 1, end + 1))
+        changes = [known.change(instant) for instant in range(start + 1, end + 1)]
+        return total(one.rows for one in changes), sum(one.bytes for one in changes)
 
     def of(self, number: int) -> Estimate:
         """The estimate of a group."""
@@ -90,11 +91,12 @@ class GroupSizes:
             case SnapshotAt():
                 known = self.statistics.source(flat.source)
                 rows = known.rows_at(flat.version) if flat.version else known.rows
+                return source_estimate(self.statistics, flat.source, flat.fields, rows)
             case ChangesBetween():
-                rows = self.arrived(flat.source, flat.start, flat.end)
+                rows, size = self.arrived(flat.source, flat.start, flat.end)
+                return changes_estimate(self.statistics, flat.source, flat.fields, rows, size)
             case _:
                 return operator_estimate(flat, self._below, self.statistics)
-        return Estimate(rows, source_columns(self.statistics, flat.source, flat.fields))
 
     def _below(self, operator: Operator) -> Estimate:
         if not isinstance(operator, Hole):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import inf
 from typing import Any, Final
 
 from slacktide.optimizer.statistics.estimate import (
@@ -16,21 +17,23 @@ from slacktide.optimizer.statistics.estimate import (
     added,
     assigned,
     changed_columns,
+    changes_estimate,
     domain,
     groups,
     meeting_share,
     met,
-    source_columns,
+    source_estimate,
 )
 from slacktide.optimizer.statistics.facts import END, Figure, Statistics
 from slacktide.optimizer.statistics.relation import Cardinality
 from slacktide.optimizer.statistics.selectivity import ALWAYS, but, selectivity
+from slacktide.optimizer.statistics.widths import in_memory, joined, reshaped, summarised
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
 BALANCED: Final = Figure(0.5)
 """The share of changed rows whose key has a balance that is asked for."""
-UNKNOWN_STORED: Final = Estimate(Figure(100_000.0), {})
+UNKNOWN_STORED: Final = Estimate(Figure(100_000.0), {}, inf)
 """What a chain holds that the log does not know yet."""
 Below = Callable[[Operator], Estimate]
 Rule = Callable[[Any, Below, Statistics], Estimate]
@@ -48,21 +51,26 @@ def operator_estimate(operator: Operator, below: Below, known: Statistics) -> Es
 
 
 def _changes(operator: o.ReadChanges, _: Below, known: Statistics) -> Estimate:
-    columns = changed_columns(known, operator.source, operator.fields)
-    return Estimate(known.source(operator.source).change(END).rows, columns)
+    change = known.source(operator.source).change(END)
+    found = changes_estimate(known, operator.source, operator.fields, change.rows, change.bytes)
+    return replace(found, columns=changed_columns(known, operator.source, operator.fields))
 
 
 def _snapshot(operator: o.ReadSnapshot, _: Below, known: Statistics) -> Estimate:
     """As large as at the end at both moments, so that nothing falls as a change grows."""
-    columns = source_columns(known, operator.source, operator.fields)
-    return Estimate(known.source(operator.source).rows, columns)
+    rows = known.source(operator.source).rows
+    return source_estimate(known, operator.source, operator.fields, rows)
 
 
 def _stored(
     operator: o.ReadBag | o.ReadState | o.ReadSegments, _: Below, k: Statistics
 ) -> Estimate:
     stored = k.stored.get(operator.chain)
-    return UNKNOWN_STORED if stored is None else Estimate(Figure(stored.rows, "observed"), {})
+    ids = (field.id for field in operator.fields)
+    columns = {number: k.columns[number] for number in ids if number in k.columns}
+    if stored is None:
+        return replace(UNKNOWN_STORED, columns=columns)
+    return Estimate(Figure(stored.rows, "observed"), columns, stored.bytes)
 
 
 def _select(operator: o.Select, below: Below, _: Statistics) -> Estimate:
@@ -72,14 +80,16 @@ def _select(operator: o.Select, below: Below, _: Statistics) -> Estimate:
 
 def _map(operator: o.Map | o.Finish, below: Below, _: Statistics) -> Estimate:
     child = below(operator.child)
-    return Estimate(child.rows, assigned(operator.outputs, child.columns))
+    planned = reshaped(child.planned_bytes, operator.child.columns, operator.columns)
+    return Estimate(child.rows, assigned(operator.outputs, child.columns), planned)
 
 
 def _join(operator: o.JoinBags, below: Below, _: Statistics) -> Estimate:
     left, right = below(operator.left), below(operator.right)
     sides = (operator.left.columns, operator.right.columns)
     rows = met(left, right, operator.condition, sides)
-    return Estimate(rows, {**left.columns, **right.columns})
+    planned = joined(left.planned_bytes, right.planned_bytes)
+    return Estimate(rows, {**left.columns, **right.columns}, planned)
 
 
 def _semi(operator: o.SemiBags, below: Below, _: Statistics) -> Estimate:
@@ -103,7 +113,9 @@ def _touched(operator: o.Touched, below: Below, _: Statistics) -> Estimate:
 
 
 def _expand(operator: o.ExpandBag, below: Below, _: Statistics) -> Estimate:
-    return Estimate(below(operator.child).rows.scaled(len(operator.projections)), {})
+    child, times = below(operator.child), len(operator.projections)
+    planned = times * reshaped(child.planned_bytes, operator.child.columns, operator.columns)
+    return Estimate(child.rows.scaled(times), {}, planned)
 
 
 def _generate(operator: o.GenerateBag, below: Below, _: Statistics) -> Estimate:
@@ -122,20 +134,24 @@ def _balanced(operator: o.ByBalance, below: Below, _: Statistics) -> Estimate:
 def _first(operator: o.First, below: Below, _: Statistics) -> Estimate:
     child = below(operator.child)
     most = min(child.rows.value, operator.count + 1.0)
-    return replace(child, rows=replace(child.rows, value=most))
+    planned = in_memory(Figure(most), operator.columns)
+    return replace(child, rows=replace(child.rows, value=most), planned_bytes=planned)
 
 
 def _summarise(operator: o.Summarise, below: Below, _: Statistics) -> Estimate:
     child = below(operator.child)
     rows = groups([key.value for key in operator.keys], child)
-    return Estimate(rows, assigned(operator.keys, child.columns))
+    sides = (operator.child.columns, operator.columns)
+    planned = summarised(child.planned_bytes, *sides, has_keys=bool(operator.keys))
+    return Estimate(rows, assigned(operator.keys, child.columns), planned)
 
 
 def _regroup(operator: o.Regroup, below: Below, _: Statistics) -> Estimate:
     child = below(operator.child)
     if operator.predicate is not None:
         child = child.share(selectivity(operator.predicate, child.column))
-    return Estimate(child.rows, assigned(operator.outputs, child.columns))
+    planned = reshaped(child.planned_bytes, operator.child.columns, operator.columns)
+    return Estimate(child.rows, assigned(operator.outputs, child.columns), planned)
 
 
 def _evaluate(operator: o.Evaluate, below: Below, known: Statistics) -> Estimate:

@@ -16,6 +16,7 @@ from slacktide.optimizer.statistics.estimate import Estimate
 from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, Figure, Statistics
 from slacktide.optimizer.statistics.operators import UNKNOWN_STORED, operator_estimate
 from slacktide.optimizer.statistics.relation import Cardinality
+from slacktide.optimizer.statistics.widths import packed
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 
@@ -54,11 +55,11 @@ class Sizes:
                 written = self._saved.get(operator.chain, UNKNOWN_STORED)
                 ids = [column.id for column in operator.fields]
                 columns = {number: written.columns.get(number, UNKNOWN_COLUMN) for number in ids}
-                return Estimate(written.rows, columns)
+                return Estimate(written.rows, columns, packed(written.rows, operator.columns))
             case o.Batch():
                 known = Cardinality(self.statistics)
                 query = self.query
-                return UNKNOWN_STORED if query is None else Estimate(known.of(query).rows, {})
+                return UNKNOWN_STORED if query is None else replace(known.of(query), columns={})
             case _:
                 return operator_estimate(operator, self.of, self.statistics)
 

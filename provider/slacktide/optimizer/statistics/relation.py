@@ -17,13 +17,15 @@ from slacktide.optimizer.statistics.estimate import (
     Estimate,
     added,
     assigned,
+    changes_estimate,
     groups,
     meeting_share,
     met,
-    source_columns,
+    source_estimate,
 )
-from slacktide.optimizer.statistics.facts import Figure, Statistics
+from slacktide.optimizer.statistics.facts import ColumnFacts, Figure, Statistics
 from slacktide.optimizer.statistics.selectivity import but, selectivity
+from slacktide.optimizer.statistics.widths import in_memory, joined, reshaped, summarised
 
 Below = Callable[[r.Rel], Estimate]
 
@@ -63,10 +65,23 @@ class Cardinality:
         counted = self._statistics.observed.get(rel.digest)
         return found if counted is None else replace(found, rows=Figure(counted, "observed"))
 
+    def changed(self, rel: r.Scan, rows: Figure, size: float) -> Estimate:
+        """The estimate of so many changes of a source, of so many bytes."""
+        return changes_estimate(self._statistics, rel.source, rel.fields, rows, size)
+
     def _source(self, rel: r.Scan) -> Estimate:
         known, instant = self._statistics.source(rel.source), self._instants.get(rel.source)
         rows = known.rows if instant is None else known.rows_at(instant)
-        return Estimate(rows, source_columns(self._statistics, rel.source, rel.fields))
+        return source_estimate(self._statistics, rel.source, rel.fields, rows)
+
+
+def with_columns(statistics: Statistics, root: r.Rel) -> Statistics:
+    """The same statistics, with what is known of the columns of a relation and all that it is made of."""
+    estimates = Cardinality(statistics)
+    columns: dict[int, ColumnFacts] = {}
+    for rel in relations(root):
+        columns |= estimates.of(rel).columns
+    return replace(statistics, columns=columns)
 
 
 def _filter(rel: r.Filter, below: Below) -> Estimate:
@@ -76,7 +91,8 @@ def _filter(rel: r.Filter, below: Below) -> Estimate:
 
 def _project(rel: r.Project, below: Below) -> Estimate:
     child = below(rel.child)
-    return Estimate(child.rows, assigned(rel.outputs, child.columns))
+    planned = reshaped(child.planned_bytes, rel.child.columns, rel.columns)
+    return Estimate(child.rows, assigned(rel.outputs, child.columns), planned)
 
 
 def _join(rel: r.Join, below: Below) -> Estimate:
@@ -92,7 +108,8 @@ def _join(rel: r.Join, below: Below) -> Estimate:
             ]
             lonely = sum(max(side.rows.value - pairs.value, 0.0) for side in kept)
             rows = replace(pairs, value=pairs.value + lonely)
-            return Estimate(rows, {**left.columns, **right.columns})
+            planned = joined(left.planned_bytes, right.planned_bytes)
+            return Estimate(rows, {**left.columns, **right.columns}, planned)
         case "semi":
             return left.share(share)
         case "anti":
@@ -104,7 +121,9 @@ def _join(rel: r.Join, below: Below) -> Estimate:
 def _aggregate(rel: r.Aggregate, below: Below) -> Estimate:
     child = below(rel.child)
     rows = groups([key.value for key in rel.keys], child)
-    return Estimate(rows, assigned(rel.keys, child.columns))
+    sides = (rel.child.columns, rel.columns)
+    planned = summarised(child.planned_bytes, *sides, has_keys=bool(rel.keys))
+    return Estimate(rows, assigned(rel.keys, child.columns), planned)
 
 
 def _union(rel: r.Union, below: Below) -> Estimate:
@@ -116,11 +135,15 @@ def _limit(rel: r.Limit, below: Below) -> Estimate:
     child = below(rel.child)
     left = max(child.rows.value - rel.offset, 0.0)
     most = left if rel.count is None else min(left, float(rel.count))
-    return replace(child, rows=replace(child.rows, value=most))
+    few = Figure(most)
+    planned = child.planned_bytes if rel.count is None else in_memory(few, rel.columns)
+    return replace(child, rows=replace(child.rows, value=most), planned_bytes=planned)
 
 
 def _expand(rel: r.Expand, below: Below) -> Estimate:
-    return Estimate(below(rel.child).rows.scaled(len(rel.projections)), {})
+    child, times = below(rel.child), len(rel.projections)
+    planned = times * reshaped(child.planned_bytes, rel.child.columns, rel.columns)
+    return Estimate(child.rows.scaled(times), {}, planned)
 
 
 def _generate(rel: r.Generate, below: Below) -> Estimate:
@@ -128,12 +151,14 @@ def _generate(rel: r.Generate, below: Below) -> Estimate:
 
 
 def _values(rel: r.Values, _: Below) -> Estimate:
-    return Estimate(Figure(float(len(rel.rows)), "observed"), {})
+    rows = Figure(float(len(rel.rows)), "observed")
+    return Estimate(rows, {}, in_memory(rows, rel.columns))
 
 
 def _range(rel: r.Range, _: Below) -> Estimate:
     count = len(range(rel.start, rel.end, rel.step))
-    return Estimate(Figure(float(count), "observed"), {})
+    rows = Figure(float(count), "observed")
+    return Estimate(rows, {}, in_memory(rows, rel.columns))
 
 
 def _same(rel: r.Sort | r.Window, below: Below) -> Estimate:

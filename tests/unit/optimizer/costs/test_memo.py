@@ -17,7 +17,7 @@ from slacktide.optimizer.choice.plan import Run
 from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.costs import DEFAULTS, Vector
 from slacktide.optimizer.costs.memo import MemoCosts
-from slacktide.optimizer.costs.operators import operator_work, packed, write_work
+from slacktide.optimizer.costs.operators import operator_work, write_work
 from slacktide.optimizer.costs.vector import KINDS
 from slacktide.optimizer.emission import emit
 from slacktide.optimizer.expand import Expanded, Problem, expand
@@ -32,6 +32,7 @@ from slacktide.optimizer.statistics import (
     SourceFacts,
     Statistics,
 )
+from slacktide.optimizer.statistics.widths import packed
 from slacktide.program import operator as o
 from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
@@ -52,7 +53,7 @@ aggregate key=[city#6 := #5] [total#7:BIGINT := sum(#2)]
 
 
 def rows(count: float) -> Estimate:
-    return Estimate(Figure(count), {})
+    return Estimate(Figure(count), {}, packed(Figure(count), ORDERS.columns))
 
 
 def hole(number: int) -> Hole:
@@ -72,7 +73,8 @@ def test_a_write_has_the_price_of_its_jobs_however_small() -> None:
 
 def test_a_small_side_is_sent_to_all_and_large_ones_are_shuffled() -> None:
     join, semi = o.JoinBags(hole(1), hole(2), None), o.SemiBags(hole(1), hole(2), None, False)
-    moved = Vector(bytes_shuffled=packed(rows(9_000_000), ORDERS.columns), stages=1, jobs=1)
+    size = packed(Figure(9_000_000), ORDERS.columns)
+    moved = Vector(rows_shuffled=9_000_000, bytes_shuffled=size, stages=1, jobs=1)
     sent = Vector(stages=1, jobs=1)
     assert work(join, 4_000_000, 5_000_000, gives=100) == moved
     assert work(join, 100, 5_000_000, gives=100) == sent

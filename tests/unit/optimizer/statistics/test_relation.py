@@ -23,7 +23,10 @@ from slacktide.optimizer.statistics import (
     Statistics,
     StoredFacts,
     selectivity,
+    with_columns,
 )
+from slacktide.optimizer.statistics.widths import packed, width
+from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 from tests.unit.optimizer.views import (
     BOOLEAN,
@@ -128,6 +131,46 @@ def test_outer_joins_lose_no_row_and_semi_joins_gain_none(kind: str) -> None:
     assert least <= found <= most
 
 
+def test_a_pair_that_null_leaves_open_counts_as_one_that_is_equal() -> None:
+    equal = JOINED.condition
+    assert equal is not None
+    open_pair = s.Call("isnull", (equal,), BOOLEAN, nullable=False)
+    not_in = s.Call("or", (equal, open_pair), BOOLEAN, nullable=True)
+    plain, aware = (r.Join(LINES, ORDERS, "anti", condition) for condition in (equal, not_in))
+    assert rows(aware) == rows(plain)
+
+
+def planned(rel: r.Rel, known: Statistics = KNOWN) -> float:
+    return Cardinality(known).of(rel).planned_bytes
+
+
+def test_spark_expects_all_bytes_of_a_table_whatever_is_filtered() -> None:
+    assert planned(FILTERED) == planned(FILTERED.child) == packed(Figure(1000), ORDERS.columns)
+    assert planned(PROJECTED) < planned(PROJECTED.child)
+    assert planned(JOINED) == planned(JOINED.left) * planned(JOINED.right)
+    semi = r.Join(ORDERS, LINES, "semi", JOINED.condition)
+    assert planned(semi) == planned(ORDERS)
+    assert planned(UNITED) == sum(map(planned, UNITED.children))
+    assert planned(TOP) < 1000 < planned(TOP.child)
+
+
+def test_it_expects_one_row_of_a_grouping_without_keys_and_no_side_to_be_nothing() -> None:
+    assert isinstance(SUMMED, r.Aggregate)
+    total = replace(SUMMED, keys=())
+    assert planned(total) == width(total.columns)
+    nothing = r.Values(LINES.columns, ())
+    assert planned(r.Join(ORDERS, nothing, "inner", None)) == planned(ORDERS)
+
+
+@pytest.mark.parametrize("whole", [0.0, 20.0, 80.0])
+def test_it_expects_of_few_columns_their_share_of_the_files(whole: float) -> None:
+    orders = replace(KNOWN.sources["orders"], bytes=5000.0, width=whole)
+    found = planned(ORDERS, Statistics({"orders": orders}))
+    of = width(ORDERS.columns)
+    expected = packed(Figure(1000), ORDERS.columns) if not whole else 5000.0 * min(of / whole, 1.0)
+    assert found == pytest.approx(expected)
+
+
 def sized(program: Program, changed: float) -> dict[Operator, float]:
     sources = {
         name: replace(facts, changes=(ChangeFacts(Figure(changed * facts.rows.value)),))
@@ -159,3 +202,14 @@ def test_what_is_stored_has_the_rows_that_the_log_counts() -> None:
     found = Sizes(program, replace(KNOWN, stored=stored))
     reads = [one for one in of_type(program, Operator) if one.tag == "read_state"]
     assert [found.of(one).rows for one in reads] == [Figure(123.0, "observed")]
+
+
+def test_what_is_known_of_columns_is_known_of_them_where_they_are_stored() -> None:
+    stored = o.ReadBag("states/orders", ORDERS.columns)
+    lines = o.ReadSnapshot("lines", LINES.columns, "after")
+    joined = o.JoinBags(stored, lines, JOINED.condition)
+    program = o.Program((o.Publish("v", joined, is_base=True),))
+    some = replace(KNOWN, stored={"states/orders": StoredFacts(500.0, 1000.0)})
+    told = Sizes(program, with_columns(some, JOINED)).of(joined).rows
+    assert told == Figure(2000.0, "declared"), "half of the orders meet half of the lines"
+    assert Sizes(program, some).of(joined).rows.origin == "default"

@@ -1,4 +1,4 @@
-"""Which queries are light."""
+"""Which steps are light."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 
 from slacktide.algebra.scalar import Call, Column, identity, reference
 from slacktide.program import operator as o
+from slacktide.program.lightness import MOST_BYTES, MOST_READ, is_light
 from slacktide.program.operator import Operator
-from slacktide.spark.light import MOST_BYTES, MOST_READ, is_light
 
 X, Y = Column(1, "x", "INT", True), Column(2, "y", "INT", True)
 CHANGES = o.ReadChanges("t", (X,))

@@ -1,0 +1,127 @@
+"""How often the operators of a step are computed, and how much of a table is read.
+
+An operator that is read in several places is computed in each of them, as Spark puts a table of WITH in
+its place. A table that a change bounds by the ranges of its keys (`spark_costs.md` §2) is read in part, by
+its reach, where asking for the ranges pays.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from slacktide.algebra.scalar import Reference
+from slacktide.common.ranges import pays_to_ask
+from slacktide.common.tree import of_type
+from slacktide.optimizer.statistics import Sizes
+from slacktide.optimizer.statistics.facts import UNKNOWN_REACH
+from slacktide.program import operator as o
+from slacktide.program.bounding import Bound, bounds
+from slacktide.program.operator import Operator, operator_inputs
+from slacktide.program.origin import Origin
+
+MOST_TIMES: Final = 1000.0
+"""As often an operator is counted at most."""
+
+
+@dataclass(slots=True)
+class Times:
+    """How often an operator is computed: in all, whole, and within the reach of a change.
+
+    Attributes:
+        count: in all.
+        whole: without any bound.
+        unknown: bounded by keys of which nobody knows where they lie.
+        known: bounded by keys of which that is known; each time counts by the share that they reach.
+    """
+
+    count: float = 0.0
+    whole: float = 0.0
+    unknown: float = 0.0
+    known: float = 0.0
+
+    def add(self, other: Times, reach: float | None = 1.0) -> None:
+        """Count a reader of this operator; `reach` is what its bound leaves, None where that is not known."""
+        self.count = min(self.count + other.count, MOST_TIMES)
+        # A second bound is seldom a narrower one.
+        self.unknown = min(self.unknown + other.unknown, MOST_TIMES)
+        self.known = min(self.known + other.known, MOST_TIMES)
+        if reach is None:
+            self.unknown = min(self.unknown + other.whole, MOST_TIMES)
+        elif reach < 1.0:
+            self.known = min(self.known + reach * other.whole, MOST_TIMES)
+        else:
+            self.whole = min(self.whole + other.whole, MOST_TIMES)
+
+    def at(self, reach: float) -> float:
+        """How often, where within an unknown reach such a share is computed."""
+        return self.whole + self.known + reach * self.unknown
+
+
+def times(root: Operator, sizes: Sizes) -> Mapping[Operator, Times]:
+    """Walk from the root to the leaves: every path to an operator computes it once."""
+    found: dict[Operator, Times] = defaultdict(Times)
+    found[root] = Times(count=1.0, whole=1.0)
+    for operator in reversed(list(of_type(root, Operator))):
+        bounded = {bound.place: _reach(bound, sizes) for bound in bounds(operator)}
+        for place, below in enumerate(operator_inputs(operator)):
+            found[below].add(found[operator], bounded.get(place, 1.0))
+    return found
+
+
+def _reach(bound: Bound, sizes: Sizes) -> float | None:
+    """The share of an input that is read: by the key that lies closest; None where nobody knows how one lies.
+
+    Where it is known, what asking for the keys reads counts as read of the input, so that no larger change is
+    thought to cost less.
+    """
+    rows = _rows_read(bound.large, sizes)
+    asked = sum(_rows_read(one.by, sizes) for one in bound.origins)
+    if not pays_to_ask(rows, asked):
+        return 1.0
+    shares = [_covered(bound.origins, place, sizes) for place in range(len(bound.pairs))]
+    known = [share for share in shares if share is not None]
+    return min(1.0, min(known) + asked / rows) if known else None
+
+
+def share_read(bound: Bound, sizes: Sizes) -> float:
+    """The share of an input that is read, or is thought to be where nobody knows."""
+    found = _reach(bound, sizes)
+    return guessed_reach(bound.large, sizes) if found is None else found
+
+
+def guessed_reach(operator: Operator, sizes: Sizes) -> float:
+    """The share that is read of the tables of an operator, where nobody knows how the keys lie."""
+    rows = _rows_read(operator, sizes)
+    within = sum(sizes.of(one).rows.value * _reach_of_leaf(one, sizes) for one in _leaves(operator))
+    return within / rows if rows else 1.0
+
+
+def _reach_of_leaf(leaf: Operator, sizes: Sizes) -> float:
+    if isinstance(leaf, o.ReadSnapshot):
+        return sizes.statistics.source(leaf.source).reach.value
+    return UNKNOWN_REACH
+
+
+def _rows_read(operator: Operator, sizes: Sizes) -> float:
+    """The rows of all tables that an operator reads."""
+    return sum(sizes.of(leaf).rows.value for leaf in _leaves(operator))
+
+
+def _leaves(operator: Operator) -> Iterator[Operator]:
+    return (one for one in of_type(operator, Operator) if not operator_inputs(one))
+
+
+def _covered(origins: Sequence[Origin], place: int, sizes: Sizes) -> float | None:
+    """The share of the range of a key in which the values of some changes lie."""
+    shares = []
+    for origin in origins:
+        key = origin.keys[place]
+        columns = sizes.of(origin.by).columns
+        facts = columns.get(key.column) if isinstance(key, Reference) else None
+        if facts is None or facts.covered is None:
+            return None
+        shares.append(facts.covered.value)
+    return min(sum(shares), 1.0)
