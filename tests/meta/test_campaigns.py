@@ -13,6 +13,7 @@ import pytest
 from slacktide.cli.bench_table import whole
 from slacktide.optimizer.expand import all_rules
 from slacktide.workloads import tpch
+from tests.campaigns import measured_methods
 from tests.campaigns.planned_tpcds import INSTANTS, PATTERNS, QUERIES
 from tests.campaigns.planning import SINGLE, SWITCHES
 from tests.campaigns.random_views import ROUND, summary
@@ -218,14 +219,26 @@ def test_a_mixture_is_never_dearer_than_a_single_method(name: str) -> None:
             assert cell["mixed"] <= min(cell["single"].values()), f"{query} {pattern}"
 
 
+def test_mixtures_took_no_more_than_the_best_single_methods() -> None:
+    campaign = found("measured_methods")
+    cells, told = campaign["cells"], campaign["summary"]
+    assert {*cells} == {f"{query} {pattern}" for query in TPCH.queries for pattern in TPCH.patterns}
+    assert campaign["scale"] == 1
+    assert all(len(of["rows"]) >= 3 for cell in cells.values() for of in cell["taken"].values())
+    assert told == measured_methods.summary(cells)
+    assert told["different"] == told["empty"] == []
+    assert told["hold"] >= 0.9
+
+
 def test_the_cost_model_is_held_to_what_adr_9_says() -> None:
     errors, choices = (found("cost_model")[part] for part in ("errors", "choices"))
-    assert errors["measured work, fitted to the other views"]["median"] <= 1.35
-    assert errors["the same, weighed by the first build"]["tail"] <= 2
+    assert errors["measured work, fitted to the other views"]["median"] <= 1.25
+    assert errors["measured work, fitted to the other views"]["tail"] <= 2
+    assert errors["the same, weighed by the first build"]["tail"] <= 1.7
     scattered, clustered = (choices[nature] for nature in ("scattered", "clustered"))
     assert scattered["right"] >= 14
     assert scattered["seconds"]["chosen"] <= 1.4 * scattered["seconds"]["best"]
-    assert scattered["seconds"]["chosen"] <= 0.4 * scattered["seconds"]["always incremental"]
+    assert scattered["seconds"]["chosen"] <= 0.5 * scattered["seconds"]["always incremental"]
     assert clustered["seconds"]["chosen"] <= 1.05 * clustered["seconds"]["always incremental"]
 
 
