@@ -37,6 +37,7 @@ from slacktide.cli.showcase import Showcase
 from slacktide.engine.hindsight import LEAST, NOISE
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import ExecutionError
+from slacktide.optimizer.costs import Vector
 from slacktide.workloads.tpch import QUERIES
 from slacktide.workloads.tpch.stream import ChangeStream
 from tests.harness.by_line import by_line
@@ -193,9 +194,18 @@ def _cost(view: ViewReport) -> dict[str, Any]:
         "reasons": [reason.split("(")[0] for reason in view.reasons],
         "switched": view.switched,
         "seconds": view.actual["cpu_seconds"],
-        "rows": view.actual["rows_read"],
-        **({"expected": view.predicted["cpu_seconds"]} if view.predicted else {}),
+        "counted": _amounts(view.actual),
+        **(
+            {"expected": view.predicted["cpu_seconds"], "work": _amounts(view.predicted)}
+            if view.predicted
+            else {}
+        ),
     }
+
+
+def _amounts(figures: Mapping[str, Any]) -> dict[str, int]:
+    """The work that was counted or expected, without kinds of which there is none."""
+    return {kind: amount for kind, amount in Vector.of_report(figures).to_dict().items() if amount}
 
 
 def rounds(repetitions: int) -> Iterator[tuple[str, float]]:

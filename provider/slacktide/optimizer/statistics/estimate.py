@@ -29,6 +29,8 @@ from slacktide.optimizer.statistics.widths import scan_bytes
 
 GROUPED: Final = 0.1
 """Groups for each row, where nobody knows how many different keys there are."""
+MOST_PAIRS: Final = 1e15
+"""Rows of a join that are expected at most: of joins without keys no number would be large enough."""
 GENERATED: Final = Figure(3.0)
 """Rows that a generator makes of one."""
 Columns = Mapping[int, ColumnFacts]
@@ -119,7 +121,8 @@ def met(left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Side
     share = min((1.0 / max(key.value, 1.0) for key in keys), default=1.0)
     pair = replace(left, columns={**left.columns, **right.columns})
     rest = both([selectivity(p, pair.column) for p in (*parts.left, *parts.right, *parts.both)])
-    return left.rows.scaled(right.rows.value * share * rest.value, right.rows, rest, *keys)
+    found = left.rows.scaled(right.rows.value * share * rest.value, right.rows, rest, *keys)
+    return replace(found, value=min(found.value, MOST_PAIRS))
 
 
 def domain(one: s.Scalar, other: s.Scalar, left: Estimate, right: Estimate) -> Figure:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.common.tree import of_type
+from slacktide.optimizer.costs.operators import query_work
 from slacktide.optimizer.derivation import maintain, rebuild
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.statistics import (
@@ -25,6 +26,7 @@ from slacktide.optimizer.statistics import (
     selectivity,
     with_columns,
 )
+from slacktide.optimizer.statistics.estimate import MOST_PAIRS
 from slacktide.optimizer.statistics.widths import packed, width
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
@@ -138,6 +140,17 @@ def test_a_pair_that_null_leaves_open_counts_as_one_that_is_equal() -> None:
     not_in = s.Call("or", (equal, open_pair), BOOLEAN, nullable=True)
     plain, aware = (r.Join(LINES, ORDERS, "anti", condition) for condition in (equal, not_in))
     assert rows(aware) == rows(plain)
+
+
+def test_many_joins_without_keys_are_a_number_of_rows() -> None:
+    rel: r.Rel = ORDERS
+    for number in range(1, 120):
+        columns = tuple(replace(c, id=c.id + 1000 * number) for c in ORDERS.columns)
+        rel = r.Join(rel, r.Scan("orders", columns), "inner", None)
+    known = Statistics({"orders": SourceFacts(Figure(1e7))})
+    estimates = Cardinality(known)
+    assert estimates.of(rel).rows.value == MOST_PAIRS
+    assert query_work(rel, estimates, known).to_dict()["rows_shuffled"] > MOST_PAIRS
 
 
 def planned(rel: r.Rel, known: Statistics = KNOWN) -> float:
