@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 from slacktide.algebra import relation as r
@@ -49,6 +49,8 @@ from slacktide.store.world import World
 MOST_SAMPLES = 500
 LARGEST_FIGURE = 1e15
 """Seconds, rows or bytes above which a figure is none that a run measured."""
+LARGEST_EXPECTED = 1e30
+"""And none that was expected of one."""
 
 
 class Knowledge:
@@ -269,7 +271,9 @@ def _sample(told: Any) -> Sample | None:
         actual = told["actual"]
         found = Sample(Vector.of_report(actual), float(actual["cpu_seconds"]))
         is_whole = bool(actual["jobs"]) and _is_sound(found.work, found.seconds)
-    except (AttributeError, KeyError, TypeError, ValueError):
+        # Earlier builds did not count all kinds of work, and expected none of these: neither tells of prices of today.
+        is_whole = is_whole and "rows_grouped" in actual
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return None
     return found if is_whole else None
 
@@ -305,7 +309,9 @@ def _past(run: int, told: Any) -> PastRun | None:
             switches="remembering" in predicted,
             turned_back=bool(told.get("switched")),
         )
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return None
     # Of joins without keys more may be expected than any run measures, which is no reason to learn nothing of it.
-    return found if _is_sound(found.expected, *found.prices.values(), most=inf) else None
+    return (
+        found if _is_sound(found.expected, *found.prices.values(), most=LARGEST_EXPECTED) else None
+    )

@@ -281,8 +281,8 @@ class _Planning:
         return known.quiet | expected
 
     def _price(self, program: Program, statistics: Statistics) -> float:
-        """Seconds of CPU, in tasks and outside."""
-        work = program_work(program, statistics, self.view.relation)
+        """Seconds of CPU, in tasks and outside, as the memo would price it."""
+        work = program_work(program, statistics, self.view.relation, knows_light=False)
         return self.situation.evidence.coefficients.price(work)
 
 

@@ -73,17 +73,25 @@ def _multiplies(node: Node) -> bool:
 
 def _has_few(node: Operator | Rel) -> bool:
     """Whether a relation has a row or two: the value of a scalar subquery, or the change of one."""
-    match node:
-        case o.Finish():
-            return node.is_global
-        case Aggregate():
-            return not node.keys
-        case o.Map() | o.Select() | o.Negate() | o.Consolidate() | Project() | Filter():
-            return _has_few(node.child)
-        case o.Add():
-            return all(map(_has_few, node.children))
-        case _:
-            return False
+    seen: set[Operator | Rel] = set()
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if part in seen:
+            continue
+        seen.add(part)
+        match part:
+            case o.Map() | o.Select() | o.Negate() | o.Consolidate() | Project() | Filter():
+                stack.append(part.child)
+            case o.Add():
+                stack.extend(part.children)
+            case o.Finish() if part.is_global:
+                pass
+            case Aggregate() if not part.keys:
+                pass
+            case _:
+                return False
+    return True
 
 
 def _meets_by_keys(condition: Scalar | None, left: Operator | Rel, right: Operator | Rel) -> bool:

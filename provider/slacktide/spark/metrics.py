@@ -122,23 +122,29 @@ class _Given:
     """The rows that nodes of a drawn plan are given by those below, of which not all count what they give."""
 
     def __init__(self, drawn: str) -> None:
-        self._counted = {
-            match["id"]: _count_of(match["label"], _GIVEN) for match in _NODE.finditer(drawn)
-        }
+        self._counted = {match["id"]: _given(match) for match in _NODE.finditer(drawn)}
         self._below: dict[str, list[str]] = defaultdict(list)
         for below, above in _EDGE.findall(drawn):
             self._below[above].append(below)
 
     def to(self, node: str) -> int:
-        """How many rows a node is given: what the nearest nodes below that count have counted."""
-        found, below = 0, list(self._below[node])
+        """How many rows a node is given: what the nearest nodes below that count have counted, each once."""
+        found, below, seen = 0, list(self._below[node]), set[str]()
         while below:
             one = below.pop()
+            if one in seen:
+                continue
+            seen.add(one)
             rows = self._counted.get(one)
             found += rows or 0
             if rows is None:
                 below += self._below[one]
         return found
+
+
+def _given(node: re.Match[str]) -> int | None:
+    """The rows that a node gives, None where it does not count them: the value of a subquery is none of a table."""
+    return 0 if "Subquery" in node["name"] else _count_of(node["label"], _GIVEN)
 
 
 def process_cpu_seconds(session: SparkSession) -> float:

@@ -40,7 +40,7 @@ def test_nothing_else_costs_what_it_costs_and_nothing_is_written(priced: Priced)
 
 def test_what_waits_is_what_is_reckoned_with(priced: Priced) -> None:
     usual = priced.ws.what_if().now[VIEW].seconds
-    priced.arrive("lines", 400_000)
+    priced.arrive("lines", 1_000_000)
     more = priced.ws.what_if().now[VIEW].seconds
     assert usual is not None
     assert more is not None
@@ -72,7 +72,7 @@ def test_states_that_are_lost_are_built_again(priced: Priced) -> None:
 def test_what_is_held_does_not_wait(priced: Priced) -> None:
     usual = priced.ws.what_if().now
     priced.ws.hold_source("lines")
-    priced.arrive("lines", 400_000)
+    priced.arrive("lines", 1_000_000)
     assert priced.ws.what_if().now == usual
 
 

@@ -87,7 +87,7 @@ def test_what_was_expected_to_stay_and_came_is_taken_in(monkeypatch: pytest.Monk
     monkeypatch.setattr(Days, "foreseen_rows", 0.0)
     shapes = shapes_of(SUMMARY)
     days = Days(SUMMARY, shapes, CHEAP)
-    for batch in batches(shapes, 2, 7):
+    for batch in batches(shapes, 3, 7):
         days.refresh(batch)
     assert days.stored_early
 

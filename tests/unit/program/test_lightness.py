@@ -62,3 +62,14 @@ def test_so_is_one_with_a_row_or_two() -> None:
     more = Call(">", (reference(X), reference(count)), "BOOLEAN", nullable=True)
     assert is_light(o.JoinBags(CHANGES, change, more), 1, 1)
     assert not is_light(o.JoinBags(CHANGES, o.Add((change, CHANGES), (count,)), more), 1, 1)
+
+
+def test_plans_may_be_deeper_than_the_stack() -> None:
+    deep: Operator = CHANGES
+    for _ in range(3000):
+        deep = o.Negate(deep)
+    assert not is_light(o.JoinBags(deep, STATE, None), 10, 1000)
+    value: Operator = o.Finish(CHANGES, 0, (identity(X),), is_global=True)
+    for _ in range(40):
+        value = o.Add((value, o.Negate(value)), value.columns)
+    assert is_light(o.JoinBags(value, STATE, None), 10, 1000), "each part is looked at once"

@@ -51,3 +51,18 @@ def test_rows_that_go_into_groupings_are_counted() -> None:
     of_tasks, of_all = 900 + 2000, 12
     assert cost.rows_grouped == of_tasks + of_all
     assert cost.rows_shuffled == 12
+
+
+def test_the_value_of_a_subquery_is_no_row_of_a_grouping() -> None:
+    node = '  {0} [id="node{0}" labelType="html" label="<b>{1}</b><br>{2}" tooltip="t"];'
+    counted = "<br>number of output rows: {}"
+    drawn = [
+        node.format(1, "HashAggregate", ""),
+        node.format(2, "Project", ""),
+        node.format(3, "Filter", counted.format(100)),
+        node.format(4, "Subquery", ""),
+        node.format(5, "Range", counted.format("5,000")),
+    ]
+    cost = Cost()
+    _add_nodes(cost, "\n".join([*drawn, "2->1;", "3->2;", "4->2;", "5->4;"]), {})
+    assert cost.rows_grouped == 100

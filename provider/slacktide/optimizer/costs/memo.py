@@ -66,13 +66,13 @@ class MemoCosts:
 
     def _as_read(self, hole: Hole) -> Estimate:
         """What an expression is given by a group: of a table that a change bounds, what is read of it."""
-        first = self._memo.groups.expressions(hole.group)[0]
-        return self.sizes.of(hole.group).share(Figure(self._reach(first)))
+        return self.sizes.of(hole.group).share(Figure(self._reach(hole.group)))
 
-    def _reach(self, flat: Operator) -> float:
-        """The share that is read of a table on which an expression works row by row; 1 where it is no such one."""
+    def _reach(self, group: int) -> float:
+        """The share that is read of a table on which a group works row by row; 1 where it is no such one."""
+        flat = next(iter(self._memo.groups.expressions(group)), None)
         while isinstance(flat, o.Select | o.Map) and isinstance(flat.child, Hole):
-            flat = self._memo.groups.expressions(flat.child.group)[0]
+            flat = next(iter(self._memo.groups.expressions(flat.child.group)), None)
         if not isinstance(flat, SnapshotNear):
             return 1.0
         return self.sizes.statistics.source(flat.source).reach.value

@@ -67,9 +67,15 @@ class ProgramWork:
         return reduce(Vector.plus, (*read, *self.writes[first:]), Vector())
 
 
-def program_work(program: Program, statistics: Statistics, query: r.Rel | None = None) -> Vector:
+def program_work(
+    program: Program,
+    statistics: Statistics,
+    query: r.Rel | None = None,
+    *,
+    knows_light: bool = True,
+) -> Vector:
     """Estimate the work of a program; arguments as of `work_by_node`."""
-    return work_by_node(program, statistics, query).total
+    return work_by_node(program, statistics, query, knows_light=knows_light).total
 
 
 def work_by_node(
@@ -77,6 +83,8 @@ def work_by_node(
     statistics: Statistics,
     query: r.Rel | None = None,
     written: Mapping[str, float] = MappingProxyType({}),
+    *,
+    knows_light: bool = True,
 ) -> ProgramWork:
     """Estimate the work of a program, node by node.
 
@@ -85,19 +93,24 @@ def work_by_node(
         statistics: what is known as of that run.
         query: the relation that the author's text means, where the program runs it.
         written: how many rows steps add to chains, in place of what would be estimated.
+        knows_light: whether steps that read few rows are light; a memo, with which a program may be compared, does not
+            know which.
     """
     sizes = Sizes(program, statistics, query, written)
-    found = [_step_work(step, sizes) for step in program.steps]
+    found = [_step_work(step, sizes, knows_light=knows_light) for step in program.steps]
     return ProgramWork(sizes, [works for works, _ in found], [write for _, write in found])
 
 
-def _step_work(step: o.Step, sizes: Sizes) -> tuple[Mapping[Operator, Vector], Vector]:
+def _step_work(
+    step: o.Step, sizes: Sizes, *, knows_light: bool
+) -> tuple[Mapping[Operator, Vector], Vector]:
     """The work of each operator of a step, and of its write."""
     if isinstance(step, o.Refill):  # done where rows have run dry, which no estimate tells
         return {}, Vector()
     works, write = operator_works(step.child, sizes), _written(step, sizes)
     read = reduce(Vector.plus, works.values(), Vector())
-    if not is_light(step.child, round(read.rows_read), round(read.bytes_read)):
+    is_few = is_light(step.child, round(read.rows_read), round(read.bytes_read))
+    if not (knows_light and is_few):
         return works, write
     # Each text is one job, in which all is interpreted.
     light = {
@@ -141,9 +154,9 @@ def _work(operator: Operator, often: Times, sizes: Sizes) -> Vector:
         case o.ReadSnapshot():
             source = known.source(operator.source)
             work = read_work(source.rows.value, source.bytes, source.files)
-            return work.times(often.at(guessed_reach(operator, sizes)))
+            return work.times(_at(often, operator, sizes))
         case o.ReadBag() | o.ReadState() | o.ReadSegments() | o.ReadSaved():
-            return _read_stored(operator, sizes).times(often.at(guessed_reach(operator, sizes)))
+            return _read_stored(operator, sizes).times(_at(often, operator, sizes))
         case o.Batch():
             query = sizes.query
             return Vector() if query is None else query_work(query, Cardinality(known), known)
@@ -156,8 +169,14 @@ def _work(operator: Operator, often: Times, sizes: Sizes) -> Vector:
                     Vector.plus, (_counted_out(bag, sizes) for bag in _as_rows(operator)), work
                 )
             # Fixed prices are paid however little of a table is within the reach.
-            reach = 1.0 if isinstance(operator, o.Evaluate) else guessed_reach(operator, sizes)
-            return work.times(often.at(reach), fixed=often.count)
+            is_whole = isinstance(operator, o.Evaluate)
+            times = often.at(1.0) if is_whole else _at(often, operator, sizes)
+            return work.times(times, fixed=often.count)
+
+
+def _at(often: Times, operator: Operator, sizes: Sizes) -> float:
+    """How often an operator is computed; all below it is looked at only where that tells something."""
+    return often.at(guessed_reach(operator, sizes) if often.unknown else 1.0)
 
 
 def _as_read(operator: Operator, sizes: Sizes) -> list[Estimate]:

@@ -94,9 +94,9 @@ def share_read(bound: Bound, sizes: Sizes) -> float:
 
 def guessed_reach(operator: Operator, sizes: Sizes) -> float:
     """The share that is read of the tables of an operator, where nobody knows how the keys lie."""
-    rows = _rows_read(operator, sizes)
-    within = sum(sizes.of(one).rows.value * _reach_of_leaf(one, sizes) for one in _leaves(operator))
-    return within / rows if rows else 1.0
+    rows = {leaf: max(sizes.of(leaf).rows.value, 1.0) for leaf in _leaves(operator)}
+    within = sum(count * _reach_of_leaf(leaf, sizes) for leaf, count in rows.items())
+    return within / sum(rows.values()) if rows else 1.0
 
 
 def _reach_of_leaf(leaf: Operator, sizes: Sizes) -> float:

@@ -65,7 +65,7 @@ class Estimate:
 def source_columns(statistics: Statistics, source: str, fields: r.Columns) -> Columns:
     """What is known of columns of a source, by id; one of which nothing is known may be a key."""
     known = statistics.source(source)
-    guess = Figure(known.rows.value)
+    guess = Figure(max(known.rows.value, *(change.rows.value for change in known.changes), 1.0))
     found: dict[int, ColumnFacts] = {}
     for column in fields:
         facts = known.columns.get(column.name, UNKNOWN_COLUMN)

@@ -19,7 +19,7 @@ from slacktide.optimizer.expand import Expanded, Problem, expand
 from slacktide.optimizer.memo.hole import SnapshotAt, SnapshotNear
 from slacktide.optimizer.memo.near import stems_from
 from slacktide.optimizer.plan_space import space_of
-from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
+from slacktide.optimizer.statistics import ChangeFacts, ColumnFacts, Figure, SourceFacts, Statistics
 from slacktide.program import operator as o
 
 pytestmark = pytest.mark.unit
@@ -74,16 +74,18 @@ def test_what_keys_stem_from(text: str, key: int, changed: set[str], *, expected
 
 
 def known(reach: float, *changed: str) -> Statistics:
-    """Three large tables, of which some change by a thousandth."""
+    """A large table between two others, of which some change."""
 
     def source(name: str) -> SourceFacts:
         rows = Figure(1000.0 if name in changed else 0.0)
+        count = {"a": 300_000.0, "b": 30_000_000.0, "c": 1000.0}[name]
         return SourceFacts(
-            Figure(1_000_000.0),
-            bytes=2e7,
+            Figure(count),
+            bytes=20 * count,
             files=4,
             changes=(ChangeFacts(rows, deleted=Figure(0.0)),),
             reach=Figure(reach),
+            columns={f"{name}_key": ColumnFacts(Figure(count, "declared"))},
         )
 
     return Statistics({name: source(name) for name in "abc"})
