@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
@@ -98,10 +99,11 @@ class Meter:
 
 def _add_nodes(cost: Cost, drawn: str, labels: Mapping[str, str]) -> None:
     """Add what the nodes of a plan counted; drawn as a graph it is one text, not a call per node."""
-    given = _Given(drawn)
+    nodes = [*_NODE.finditer(drawn)]
+    given = _rows_given(nodes, drawn)
     # Light sessions generate no code at all (`light`), so that one stage of it tells of the whole plan.
     is_generated = _GENERATED in drawn
-    for match in _NODE.finditer(drawn):
+    for match in nodes:
         name, rows = match["name"].strip(), _count_of(match["label"], _ROWS)
         if name.startswith("Scan "):
             cost.rows_read += rows or 0
@@ -112,37 +114,26 @@ def _add_nodes(cost: Cost, drawn: str, labels: Mapping[str, str]) -> None:
         elif name == "Exchange":
             cost.rows_shuffled += _count_of(match["label"], _SHUFFLED) or 0
         elif _GROUPING.fullmatch(name):
-            cost.rows_grouped += given.to(match["id"])
+            cost.rows_grouped += given.get(match["id"], 0)
         elif name.startswith(_WRITE) and rows is not None:
             cost.writes += 1
             cost.rows_written += rows
 
 
-class _Given:
-    """The rows that nodes of a drawn plan are given by those below, of which not all count what they give."""
-
-    def __init__(self, drawn: str) -> None:
-        self._counted = {match["id"]: _given(match) for match in _NODE.finditer(drawn)}
-        self._below: dict[str, list[str]] = defaultdict(list)
-        for below, above in _EDGE.findall(drawn):
-            self._below[above].append(below)
-
-    def to(self, node: str) -> int:
-        """How many rows a node is given: what the nearest nodes below that count have counted, each once."""
-        found, below, seen = 0, list(self._below[node]), set[str]()
-        while below:
-            one = below.pop()
-            if one in seen:
-                continue
-            seen.add(one)
-            rows = self._counted.get(one)
-            found += rows or 0
-            if rows is None:
-                below += self._below[one]
-        return found
+def _rows_given(nodes: Sequence[re.Match[str]], drawn: str) -> Mapping[str, int]:
+    """The rows that each node is given: what the nearest nodes below it that count have counted, as often as it reads them."""
+    counted = {node["id"]: _rows_of(node) for node in nodes}
+    below: dict[str, list[str]] = defaultdict(list)
+    for one, above in _EDGE.findall(drawn):
+        below[above].append(one)
+    given: dict[str, int] = {}
+    for node in TopologicalSorter(below).static_order():
+        parts = [(counted.get(one), given[one]) for one in below.get(node, ())]
+        given[node] = sum(passed if rows is None else rows for rows, passed in parts)
+    return given
 
 
-def _given(node: re.Match[str]) -> int | None:
+def _rows_of(node: re.Match[str]) -> int | None:
     """The rows that a node gives, None where it does not count them: the value of a subquery is none of a table."""
     return 0 if "Subquery" in node["name"] else _count_of(node["label"], _GIVEN)
 

@@ -53,16 +53,30 @@ def test_rows_that_go_into_groupings_are_counted() -> None:
     assert cost.rows_shuffled == 12
 
 
+NODE = '  {0} [id="node{0}" labelType="html" label="<b>{1}</b><br>{2}" tooltip="t"];'
+COUNTED = "<br>number of output rows: {}"
+
+
 def test_the_value_of_a_subquery_is_no_row_of_a_grouping() -> None:
-    node = '  {0} [id="node{0}" labelType="html" label="<b>{1}</b><br>{2}" tooltip="t"];'
-    counted = "<br>number of output rows: {}"
     drawn = [
-        node.format(1, "HashAggregate", ""),
-        node.format(2, "Project", ""),
-        node.format(3, "Filter", counted.format(100)),
-        node.format(4, "Subquery", ""),
-        node.format(5, "Range", counted.format("5,000")),
+        NODE.format(1, "HashAggregate", ""),
+        NODE.format(2, "Project", ""),
+        NODE.format(3, "Filter", COUNTED.format(100)),
+        NODE.format(4, "Subquery", ""),
+        NODE.format(5, "Range", COUNTED.format("5,000")),
     ]
     cost = Cost()
     _add_nodes(cost, "\n".join([*drawn, "2->1;", "3->2;", "4->2;", "5->4;"]), {})
     assert cost.rows_grouped == 100
+
+
+def test_what_two_branches_read_is_given_twice() -> None:
+    """Each node that does not count, and is read twice, doubles the paths to what counts."""
+    drawn = [NODE.format(0, "HashAggregate", "")]
+    for number in range(1, 60):
+        drawn += [NODE.format(number, "Union", ""), f"{number}->{number - 1};"]
+        drawn += [f"{number}->{number - 1};"] if number > 1 else []
+    drawn += [NODE.format(60, "Exchange", "<br>shuffle records written: 100"), "60->59;"]
+    cost = Cost()
+    _add_nodes(cost, "\n".join(drawn), {})
+    assert cost.rows_grouped == 100 * 2**58

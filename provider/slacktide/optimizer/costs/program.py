@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from types import MappingProxyType
+from typing import Final
 
 from slacktide.algebra import relation as r
+from slacktide.common.tree import of_type
 from slacktide.optimizer.costs.operators import (
     EXCHANGE,
     WRITE_JOBS,
@@ -20,17 +22,18 @@ from slacktide.optimizer.costs.operators import (
     read_work,
     write_work,
 )
-from slacktide.optimizer.costs.reach import Times, guessed_reach, share_read, times
+from slacktide.optimizer.costs.reach import Reached, Times, guessed_reach, reached, times
 from slacktide.optimizer.costs.vector import Vector
 from slacktide.optimizer.statistics import Cardinality, Estimate, Figure, Sizes, Statistics
 from slacktide.optimizer.statistics.facts import END
 from slacktide.optimizer.statistics.widths import packed
 from slacktide.program import operator as o
-from slacktide.program.bounding import bounds
 from slacktide.program.lightness import is_light
 from slacktide.program.multiplicity import is_rowable
 from slacktide.program.operator import Operator, Program, operator_inputs
 from slacktide.program.origin import is_small
+
+_READ: Final = ("rows_read", "bytes_read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +111,8 @@ def _step_work(
     if isinstance(step, o.Refill):  # done where rows have run dry, which no estimate tells
         return {}, Vector()
     works, write = operator_works(step.child, sizes), _written(step, sizes)
-    read = reduce(Vector.plus, works.values(), Vector())
-    is_few = is_light(step.child, round(read.rows_read), round(read.bytes_read))
-    if not (knows_light and is_few):
+    rows, size = (sum(getattr(work, kind) for work in works.values()) for kind in _READ)
+    if not (knows_light and is_light(step.child, round(rows), round(size))):
         return works, write
     # Each text is one job, in which all is interpreted.
     light = {
@@ -124,8 +126,11 @@ def _step_work(
 
 def operator_works(root: Operator, sizes: Sizes) -> dict[Operator, Vector]:
     """The work of each operator of a step, by itself, as often as it is computed."""
-    found = times(root, sizes)
-    return {operator: _work(operator, found[operator], sizes) for operator in found}
+    shares = {operator: reached(operator, sizes) for operator in of_type(root, Operator)}
+    return {
+        operator: _work(operator, often, shares[operator], sizes)
+        for operator, often in times(shares, root).items()
+    }
 
 
 def _written(step: o.Step, sizes: Sizes) -> Vector:
@@ -145,7 +150,7 @@ def _written(step: o.Step, sizes: Sizes) -> Vector:
     return work.plus(compared)
 
 
-def _work(operator: Operator, often: Times, sizes: Sizes) -> Vector:
+def _work(operator: Operator, often: Times, shares: Reached, sizes: Sizes) -> Vector:
     known = sizes.statistics
     match operator:
         case o.ReadChanges():
@@ -161,7 +166,9 @@ def _work(operator: Operator, often: Times, sizes: Sizes) -> Vector:
             query = sizes.query
             return Vector() if query is None else query_work(query, Cardinality(known), known)
         case _:
-            inputs = _as_read(operator, sizes)
+            inputs = [sizes.of(below) for below in operator_inputs(operator)]
+            for place, share in shares.items():
+                inputs[place] = _as_read(operator_inputs(operator)[place], share, sizes)
             is_local = is_small(operator)
             work = operator_work(operator, inputs, sizes.of(operator), known, is_small=is_local)
             if not is_local:
@@ -179,12 +186,10 @@ def _at(often: Times, operator: Operator, sizes: Sizes) -> float:
     return often.at(guessed_reach(operator, sizes) if often.unknown else 1.0)
 
 
-def _as_read(operator: Operator, sizes: Sizes) -> list[Estimate]:
-    """What an operator is given by its inputs: of one that is bounded, what is read of it."""
-    found = [sizes.of(below) for below in operator_inputs(operator)]
-    for bound in bounds(operator):
-        found[bound.place] = found[bound.place].share(Figure(share_read(bound, sizes)))
-    return found
+def _as_read(operator: Operator, share: float | None, sizes: Sizes) -> Estimate:
+    """What an operator gives of which a share is read; None where nobody knows which."""
+    read = guessed_reach(operator, sizes) if share is None else share
+    return sizes.of(operator).share(Figure(read))
 
 
 def _as_rows(operator: Operator) -> list[Operator]:

@@ -24,6 +24,7 @@ from slacktide.program.origin import Origin
 
 MOST_TIMES: Final = 1000.0
 """As often an operator is counted at most."""
+Reached = Mapping[int, float | None]
 
 
 @dataclass(slots=True)
@@ -60,15 +61,24 @@ class Times:
         return self.whole + self.known + reach * self.unknown
 
 
-def times(root: Operator, sizes: Sizes) -> Mapping[Operator, Times]:
-    """Walk from the root to the leaves: every path to an operator computes it once."""
+def times(reached: Mapping[Operator, Reached], root: Operator) -> Mapping[Operator, Times]:
+    """Walk from the root to the leaves: every path to an operator computes it once.
+
+    Args:
+        reached: of each operator what `reached` tells.
+        root: of the step.
+    """
     found: dict[Operator, Times] = defaultdict(Times)
     found[root] = Times(count=1.0, whole=1.0)
     for operator in reversed(list(of_type(root, Operator))):
-        bounded = {bound.place: _reach(bound, sizes) for bound in bounds(operator)}
         for place, below in enumerate(operator_inputs(operator)):
-            found[below].add(found[operator], bounded.get(place, 1.0))
+            found[below].add(found[operator], reached[operator].get(place, 1.0))
     return found
+
+
+def reached(operator: Operator, sizes: Sizes) -> Reached:
+    """The share that is read of each input that a change bounds, by its place; None where nobody knows."""
+    return {bound.place: _reach(bound, sizes) for bound in bounds(operator)}
 
 
 def _reach(bound: Bound, sizes: Sizes) -> float | None:
@@ -84,12 +94,6 @@ def _reach(bound: Bound, sizes: Sizes) -> float | None:
     shares = [_covered(bound.origins, place, sizes) for place in range(len(bound.pairs))]
     known = [share for share in shares if share is not None]
     return min(1.0, min(known) + asked / rows) if known else None
-
-
-def share_read(bound: Bound, sizes: Sizes) -> float:
-    """The share of an input that is read, or is thought to be where nobody knows."""
-    found = _reach(bound, sizes)
-    return guessed_reach(bound.large, sizes) if found is None else found
 
 
 def guessed_reach(operator: Operator, sizes: Sizes) -> float:

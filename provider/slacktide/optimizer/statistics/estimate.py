@@ -88,14 +88,14 @@ def source_estimate(
 ) -> Estimate:
     """A source of so many rows; of its bytes those that are there in the end are expected."""
     known = statistics.source(source)
-    columns = source_columns(statistics, source, fields)
-    return Estimate(rows, columns, scan_bytes(known, known.rows, known.bytes, fields))
+    whole = scan_estimate(statistics, source, fields, known.rows, known.bytes)
+    return replace(whole, rows=rows)
 
 
-def changes_estimate(
+def scan_estimate(
     statistics: Statistics, source: str, fields: r.Columns, rows: Figure, size: float
 ) -> Estimate:
-    """Changes of a source of so many rows and bytes."""
+    """What files of a source give, or of its changes, that hold so many rows and bytes."""
     known = statistics.source(source)
     columns = source_columns(statistics, source, fields)
     return Estimate(rows, columns, scan_bytes(known, rows, size, fields))

@@ -15,7 +15,7 @@ from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap, ValDelta, ValSnap
 from slacktide.optimizer.memo.versions import Version
 from slacktide.optimizer.statistics.change import Changes
-from slacktide.optimizer.statistics.estimate import Estimate, changes_estimate, source_estimate
+from slacktide.optimizer.statistics.estimate import Estimate, scan_estimate, source_estimate
 from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, Figure, Statistics, total
 from slacktide.optimizer.statistics.operators import operator_estimate
 from slacktide.optimizer.statistics.relation import Cardinality
@@ -94,7 +94,7 @@ class GroupSizes:
                 return source_estimate(self.statistics, flat.source, flat.fields, rows)
             case ChangesBetween():
                 rows, size = self.arrived(flat.source, flat.start, flat.end)
-                return changes_estimate(self.statistics, flat.source, flat.fields, rows, size)
+                return scan_estimate(self.statistics, flat.source, flat.fields, rows, size)
             case _:
                 return operator_estimate(flat, self._below, self.statistics)
 

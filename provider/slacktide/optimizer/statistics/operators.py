@@ -17,7 +17,6 @@ from slacktide.optimizer.statistics.estimate import (
     added,
     assigned,
     changed_columns,
-    changes_estimate,
     domain,
     groups,
     meeting_share,
@@ -27,7 +26,13 @@ from slacktide.optimizer.statistics.estimate import (
 from slacktide.optimizer.statistics.facts import END, Figure, Statistics
 from slacktide.optimizer.statistics.relation import Cardinality
 from slacktide.optimizer.statistics.selectivity import ALWAYS, but, selectivity
-from slacktide.optimizer.statistics.widths import in_memory, joined, reshaped, summarised
+from slacktide.optimizer.statistics.widths import (
+    in_memory,
+    joined,
+    reshaped,
+    scan_bytes,
+    summarised,
+)
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
@@ -51,9 +56,10 @@ def operator_estimate(operator: Operator, below: Below, known: Statistics) -> Es
 
 
 def _changes(operator: o.ReadChanges, _: Below, known: Statistics) -> Estimate:
-    change = known.source(operator.source).change(END)
-    found = changes_estimate(known, operator.source, operator.fields, change.rows, change.bytes)
-    return replace(found, columns=changed_columns(known, operator.source, operator.fields))
+    source, fields = known.source(operator.source), operator.fields
+    change = source.change(END)
+    planned = scan_bytes(source, change.rows, change.bytes, fields)
+    return Estimate(change.rows, changed_columns(known, operator.source, fields), planned)
 
 
 def _snapshot(operator: o.ReadSnapshot, _: Below, known: Statistics) -> Estimate:

@@ -17,10 +17,10 @@ from slacktide.optimizer.statistics.estimate import (
     Estimate,
     added,
     assigned,
-    changes_estimate,
     groups,
     meeting_share,
     met,
+    scan_estimate,
     source_estimate,
 )
 from slacktide.optimizer.statistics.facts import ColumnFacts, Figure, Statistics
@@ -67,7 +67,7 @@ class Cardinality:
 
     def changed(self, rel: r.Scan, rows: Figure, size: float) -> Estimate:
         """The estimate of so many changes of a source, of so many bytes."""
-        return changes_estimate(self._statistics, rel.source, rel.fields, rows, size)
+        return scan_estimate(self._statistics, rel.source, rel.fields, rows, size)
 
     def _source(self, rel: r.Scan) -> Estimate:
         known, instant = self._statistics.source(rel.source), self._instants.get(rel.source)
@@ -78,6 +78,7 @@ class Cardinality:
 def with_columns(statistics: Statistics, root: r.Rel) -> Statistics:
     """The same statistics, with what is known of the columns of a relation and all that it is made of."""
     estimates = Cardinality(statistics)
+    estimates.of(root)  # and so, in one walk, all that it is made of
     columns: dict[int, ColumnFacts] = {}
     for rel in relations(root):
         columns |= estimates.of(rel).columns
