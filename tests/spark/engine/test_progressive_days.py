@@ -39,7 +39,7 @@ def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         "bytes_written": 1e-6,
         "rows_read": 1.0,
     }
-    prices = Coefficients.from_dict(nothing)
+    prices = Coefficients(**nothing)
 
     def fit(_: Sequence[Sample], __: Coefficients) -> Fit:
         return Fit(prices, 0, None, None)

@@ -74,9 +74,14 @@ class Coefficients:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, float]) -> Coefficients:
-        """Read what `to_dict` gave, of this version or another; a kind that is not told keeps its default."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{kind: float(price) for kind, price in document.items() if kind in known})
+        """Read what `to_dict` gave, of this version or another; a kind that is not told keeps its default.
+
+        The CPU of tasks was fitted to all kinds of their work together: where one is not told, the others of
+        them stand for it too, and none is taken.
+        """
+        told = set(document) if document.keys() >= set(TASKS) else document.keys() - set(TASKS)
+        known = told & {field.name for field in fields(cls)}
+        return cls(**{kind: float(document[kind]) for kind in known})
 
 
 DEFAULTS: Final = Coefficients()
