@@ -25,6 +25,7 @@ from slacktide.engine.knowledge import column_facts
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.costs import (
     DEFAULTS,
+    Candidate,
     Evidence,
     PastRun,
     Prediction,
@@ -190,11 +191,11 @@ class Case:
 
     def predicted(self, nature: str) -> tuple[Prediction, Prediction, Prediction]:
         """The ways as expected at an arrival: by increments, states anew, text."""
-        evidence, own = self.evidence, ("r", self.rebuild)
+        evidence, own = self.evidence, Candidate("r", self.rebuild)
         return (
-            evidence.predict("incremental", "i", self.incremental[nature].work),
-            evidence.predict("rebuild", *own),
-            evidence.predict("text", "t", self.text[nature].work, like=own),
+            evidence.predict("incremental", Candidate("i", self.incremental[nature].work)),
+            evidence.predict("rebuild", own),
+            evidence.predict("text", Candidate("t", self.text[nature].work), like=own),
         )
 
 
@@ -268,7 +269,7 @@ def errors(cases: Iterable[Case]) -> dict[str, Any]:
         rates = fit([one for name, one in samples if name != case.name], DEFAULTS).coefficients
         known = replace(case.evidence, coefficients=rates)
         for nature, cell in case.incremental.items():
-            told = known.predict("incremental", "i", cell.work).in_tasks
+            told = known.predict("incremental", Candidate("i", cell.work)).in_tasks
             fitted[nature].append((told, cell.took["cpu_seconds"]))
         own = [one for name, one in samples if name == case.name]
         held_out += [(rates.in_tasks(one.work), one.seconds) for one in own]

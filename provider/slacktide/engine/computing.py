@@ -23,7 +23,7 @@ from slacktide.errors import (
     UnknownObjectError,
     UnsupportedQueryError,
 )
-from slacktide.optimizer.fallback import plan_idle, plan_text, plan_without_start
+from slacktide.optimizer.fallback import plan_full, plan_idle, plan_text, plan_without_start
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import state_sources
 from slacktide.spark.task import Task
@@ -81,7 +81,7 @@ def _left_to_due(work: Work, failure: SlacktideError) -> bool:
 
 
 def _execute(executor: Executor, store: Store, world: World, work: Work) -> None:
-    """Execute the plan of a view; past what its guard allows, the author's text instead, where that works.
+    """Execute the plan of a view; past what its guard allows, in full without states instead, where that works.
 
     What was expected stays that of the program that was chosen, as what the run takes is its price.
     """
@@ -89,16 +89,16 @@ def _execute(executor: Executor, store: Store, world: World, work: Work) -> None
     if outcome.excess is not None:
         chain, rows = outcome.excess.chain, outcome.excess.rows
         found = f"{rows:,} rows of {chain}, worth it up to {work.plan.guard[chain]:,}"
-        instead = plan_text(work.view, work.plan, Reason("RUNTIME_GUARD", found))
+        instead = plan_full(work.view, work.plan, Reason("RUNTIME_GUARD", found))
         if instead is None:
-            raise InvariantError(f"view {work.name} turns back from its own text")
+            raise InvariantError(f"view {work.name} turns back from what it would turn to")
         planned, given_up = work.plan, outcome.cost
         work.plan, work.switched = replace(instead, predicted=planned.predicted), True
         try:
             check_pinned(store, world, [work])
             outcome = executor.run(_task(world, work))
         except (SourceError, DataError, ExecutionError, FunctionError):
-            # The text reads what increments need not; what they have written so far is there still.
+            # It reads what increments need not; what they have written so far is there still.
             work.plan, work.switched = replace(planned, guard={}), False
             outcome = executor.run(_task(world, work))
         outcome.cost.add(given_up)

@@ -14,9 +14,9 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs import (
+    Candidate,
     Coefficients,
     Evidence,
-    Vector,
     Way,
     program_key,
     program_work,
@@ -25,7 +25,7 @@ from slacktide.optimizer.costs import (
 from slacktide.optimizer.derivation import resume
 from slacktide.optimizer.estimates import estimates_of
 from slacktide.optimizer.foreign_keys import ForeignKey
-from slacktide.optimizer.full import anew, from_snapshots
+from slacktide.optimizer.full import anew, merging, without_states
 from slacktide.optimizer.guard import guard_of
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
@@ -188,9 +188,9 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
     analysis = analysis_of(view)
     if analysis is None or analysis.verdict():
         obstacles = view.reasons if analysis is None else analysis.verdict()
-        return _by_text(name, view, situation, _first_run(situation) + obstacles)
+        return _stateless(name, view, situation, _first_run(situation) + obstacles)
     if situation.policy == "full":
-        return _by_text(name, view, situation, (Reason("POLICY", "full"),))
+        return _stateless(name, view, situation, (Reason("POLICY", "full"),), analysis)
     if not situation.start:
         return _built(name, view, analysis, situation, _first_run(situation))
     if situation.rebuilds:
@@ -210,15 +210,18 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
 
 
 def _weighed(name: str, view: ReadView, situation: Situation, question: Question) -> _Chosen:
-    """Choose between what extends the answer, what builds it with its states, and the text."""
+    """Choose between what extends the answer, what builds it with its states, and what gives it alone."""
     now = question.present(situation.remembers)
-    full = {"rebuild": anew(name, view, question.analysis), "text": from_snapshots(name, view)}
-    works = {way: _work(program, view, situation) for way, program in full.items()}
-    case = _case(view, situation, now, works)
+    full = {
+        "rebuild": anew(name, view, question.analysis),
+        "text": _without_states(name, view, situation, question.analysis),
+    }
+    candidates = {way: _candidate(program, view, situation) for way, program in full.items()}
+    case = _case(view, situation, now, candidates)
     found = _found(case, situation)
     without = question.stopped(now) if now.chains and found.way != "incremental" else None
     if without is not None:
-        other = _case(view, situation, without, works)
+        other = _case(view, situation, without, candidates)
         if _found(other, situation).way == "incremental":
             return _extended(view, situation, without, other)
     if found.way == "incremental":
@@ -236,13 +239,13 @@ def _case(
     view: ReadView,
     situation: Situation,
     now: Remembering,
-    full: Mapping[str, tuple[str, Vector]],
+    full: Mapping[str, Candidate],
 ) -> Case:
     """What speaks for each way of a run that may go by some joins."""
     maintained = now.maintenance.program
     missing = missing_state(maintained, situation.start, situation.states)
     return Case(
-        Ways(incremental=_work(maintained, view, situation), **full),
+        Ways(incremental=_candidate(maintained, view, situation), **full),
         situation.evidence,
         situation.share,
         missing or _passed_snapshot(maintained, situation),
@@ -261,7 +264,7 @@ def _found(case: Case, situation: Situation) -> Weighed:
 def _extended(view: ReadView, situation: Situation, new: Remembering, case: Case) -> _Chosen:
     """Extend the answer, and remember from then on what is worth it."""
     program = new.maintenance.program
-    ways = replace(case.ways, incremental=_work(program, view, situation))
+    ways = replace(case.ways, incremental=_candidate(program, view, situation))
     predictions = replace(case, ways=ways).predictions()
     found = predictions.taken("incremental").to_dict()
     return _Chosen(
@@ -287,11 +290,21 @@ def _guard(
     return guard_of(program, work_of, rates, found)
 
 
-def _by_text(
-    name: str, view: ReadView, situation: Situation, reasons: tuple[Reason, ...]
+def _stateless(
+    name: str,
+    view: ReadView,
+    situation: Situation,
+    reasons: tuple[Reason, ...],
+    analysis: Maintainability | None = None,
 ) -> _Chosen:
-    program = from_snapshots(name, view)
+    program = _without_states(name, view, situation, analysis)
     return _Chosen("full", reasons, program, predicted=_predicted("text", program, view, situation))
+
+
+def _without_states(
+    name: str, view: ReadView, situation: Situation, analysis: Maintainability | None
+) -> Program:
+    return without_states(name, view, analysis, merges=situation.evidence.merges)
 
 
 def _built(
@@ -313,13 +326,14 @@ def _predicted(
     """What a program is expected to cost where there is nothing to choose; empty if it is not read."""
     if view.relation is None:
         return {}
-    found = situation.evidence.predict(way, *_work(program, view, situation))
+    found = situation.evidence.predict(way, _candidate(program, view, situation))
     return Weighed(way, None, (found,)).to_dict()
 
 
-def _work(program: Program, view: ReadView, situation: Situation) -> tuple[str, Vector]:
-    """The digest and the work of a program."""
-    return program_key(program), program_work(program, situation.statistics, view.relation)
+def _candidate(program: Program, view: ReadView, situation: Situation) -> Candidate:
+    """A program with the work that is expected of it."""
+    work = program_work(program, situation.statistics, view.relation)
+    return Candidate(program_key(program), work, merging(program))
 
 
 def _passed_snapshot(program: Program, situation: Situation) -> str:

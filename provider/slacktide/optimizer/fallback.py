@@ -7,13 +7,14 @@ from dataclasses import replace
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.estimates import NOTHING
-from slacktide.optimizer.full import from_snapshots
+from slacktide.optimizer.full import from_snapshots, without_states
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.upkeep import analysis_of
 from slacktide.program.operator import Program, Save
 
 
 def plan_text(view: ReadView, plan: ViewPlan, why: Reason) -> ViewPlan | None:
-    """Plan the same run by the author's text over whole snapshots, in place of its program.
+    """Plan the same run by the author's text over whole snapshots, in place of a program that fails.
 
     Args:
         view: the view.
@@ -23,7 +24,20 @@ def plan_text(view: ReadView, plan: ViewPlan, why: Reason) -> ViewPlan | None:
     Returns:
         A plan that leaves the states as they are; None where it is such a plan already.
     """
-    program = from_snapshots(plan.view, view)
+    return _in_place(plan, from_snapshots(plan.view, view), why)
+
+
+def plan_full(view: ReadView, plan: ViewPlan, why: Reason) -> ViewPlan | None:
+    """Plan the same run without states, as the plan has priced that, in place of a program that is too dear.
+
+    Args, returns: as of `plan_text`.
+    """
+    merges = bool(plan.predicted.get("merges"))
+    program = without_states(plan.view, view, analysis_of(view), merges=merges)
+    return _in_place(plan, program, why)
+
+
+def _in_place(plan: ViewPlan, program: Program, why: Reason) -> ViewPlan | None:
     if program == plan.program:
         return None
     return replace(

@@ -26,7 +26,7 @@ from slacktide.optimizer.costs import Vector, program_work
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.expand import Problem, Switches, expand
-from slacktide.optimizer.full import from_snapshots
+from slacktide.optimizer.full import without_states
 from slacktide.optimizer.kept import kept_in
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.memo.emptiness import Quiet
@@ -225,7 +225,8 @@ class _Planning:
         made = maintain(self.name, analysis, changed, situation.foreign_keys, remembered=remembered)
         programs = [made.program]
         if situation.policy != "incremental":
-            programs.append(from_snapshots(self.name, self.view))
+            merges = situation.evidence.merges
+            programs.append(without_states(self.name, self.view, analysis, merges=merges))
         return min(self._price(program, at_once) for program in programs)
 
     def _beats_later(self, due: Fraction, cost: float) -> bool:

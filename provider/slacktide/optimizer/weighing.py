@@ -1,4 +1,4 @@
-"""Which way a maintained view is computed in a run: by increments, with its states anew, or as text.
+"""Which way a maintained view is computed in a run: by increments, with its states anew, or without states.
 
 The way that is expected to be cheapest is taken, as soon as a run has shown what the view's query weighs.
 Before that, and where a view is too small for measurements to mean anything, a change is taken in by
@@ -11,9 +11,9 @@ increments up to a share of the sources.
   the model may be wrong of one that has not run. Once full runs have cost so much that a mistake would add
   no more than `REGRET` of it, neither is believed any longer. So the mistakes of one program add `REGRET` to
   what full runs cost, and one; a view has a program for each set of sources that change together.
-* **Full leaves states behind.** The author's text is cheaper than building states, and makes increments
+* **Full leaves states behind.** The answer alone is cheaper than building states, and makes increments
   impossible until they are built. They are built again when what increments would have saved since
-  reaches what building costs over the text: no more than twice of what was best in hindsight (ski rental:
+  reaches what building costs over the answer alone: no more than twice of what was best in hindsight (ski rental:
   A. Karlin and others, *Competitive Snoopy Caching*, Algorithmica 3, 1988).
 """
 
@@ -24,8 +24,8 @@ from itertools import takewhile
 from typing import Any, Final
 
 from slacktide.common.reasons import Reason
-from slacktide.optimizer.costs import Evidence, Prediction, Vector
-from slacktide.optimizer.costs.evidence import PastRun, Way
+from slacktide.optimizer.costs import Evidence, Prediction
+from slacktide.optimizer.costs.evidence import Candidate, PastRun, Way
 
 LARGEST_SHARE: Final = 0.1
 """The share of the sources that is taken in by increments while nobody knows what they cost."""
@@ -37,11 +37,17 @@ REGRET: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """The ways of one view in one run: the digest and the work of each program."""
+    """The ways of one view in one run.
 
-    incremental: tuple[str, Vector]
-    rebuild: tuple[str, Vector]
-    text: tuple[str, Vector]
+    Attributes:
+        incremental: extends the answer and the states.
+        rebuild: states and answer from the sources.
+        text: the answer alone, by the author's text or over signed rows.
+    """
+
+    incremental: Candidate
+    rebuild: Candidate
+    text: Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +112,8 @@ class Case:
     def predictions(self) -> Predictions:
         """What each way is expected to cost."""
         own, other = self.ways.rebuild, self.ways.text
-        rebuild = self.evidence.predict("rebuild", *own, like=other)
-        text = self.evidence.predict("text", *other, like=own)
+        rebuild = self.evidence.predict("rebuild", own, like=other)
+        text = self.evidence.predict("text", other, like=own)
         return Predictions(self._believed(rebuild.price, text.price), rebuild, text)
 
     def _believed(self, rebuild: float, text: float) -> Prediction:
@@ -120,8 +126,8 @@ class Case:
         mistaken = self._mistaken(min(rebuild, text))
         evidence, has_expired = self.evidence, False
         while True:
-            found = evidence.predict("incremental", *self.ways.incremental)
-            past = evidence.nearest(*self.ways.incremental)
+            found = evidence.predict("incremental", self.ways.incremental)
+            past = evidence.nearest(self.ways.incremental)
             loss = found.price + building - min(rebuild, text)
             since = evidence.oldest if past is None else max(past.run, mistaken)
             has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
@@ -136,7 +142,7 @@ class Case:
 
     def _mistaken(self, full: float) -> int:
         """The newest run by increments that took more than full does; 0 for none."""
-        program, rates = self.ways.incremental[0], self.evidence.coefficients
+        program, rates = self.ways.incremental.program, self.evidence.coefficients
         tried = (past for past in self.evidence.runs if past.program == program)
         return max((past.run for past in tried if past.price(rates) > full), default=0)
 

@@ -8,7 +8,14 @@ from functools import partial
 import pytest
 
 from slacktide.algebra import relation as r
-from slacktide.optimizer.costs import DEFAULTS, Evidence, Prediction, Vector, work_by_node
+from slacktide.optimizer.costs import (
+    DEFAULTS,
+    Candidate,
+    Evidence,
+    Prediction,
+    Vector,
+    work_by_node,
+)
 from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.guard import LEAST, guard_of
 from slacktide.optimizer.maintainability import Maintainability
@@ -26,7 +33,7 @@ def program_of(rel: r.Rel) -> o.Program:
 def guarded(rel: r.Rel, text: float) -> tuple[dict[str, int], Prediction, partial]:
     program = program_of(rel)
     work_of = partial(work_by_node, program, known(0.01), rel)
-    own = Evidence().predict("incremental", "i", work_of().total)
+    own = Evidence().predict("incremental", Candidate("i", work_of().total))
     other = replace(TEXT, in_tasks=text, outside=0.0)
     found = Predictions(own, replace(other, way="rebuild"), other)
     return guard_of(program, work_of, DEFAULTS, found), own, work_of

@@ -13,6 +13,7 @@ from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.api import Situation, plan_view
 from slacktide.optimizer.compaction import extended
+from slacktide.optimizer.costs import Evidence
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.states import chain_of
 from slacktide.optimizer.upkeep import kept_versions, missing_state, state_sources, upkeep_of
@@ -74,10 +75,18 @@ def test_policy_incremental_knows_no_border() -> None:
     assert plan.method == "incremental"
 
 
-def test_policy_full_runs_the_authors_text() -> None:
-    plan = plan_view("v", view(SUMMED), replace(LATER, policy="full"))
+@pytest.mark.parametrize(
+    ("merges", "relation", "is_text"),
+    [(False, SUMMED, True), (True, SUMMED, False), (True, FILTERED, True)],
+)
+def test_policy_full_stores_nothing(*, merges: bool, relation: r.Rel, is_text: bool) -> None:
+    """By the author's text where mirrors are as they were written; over signed rows where a state would be kept."""
+    given = replace(LATER, policy="full", evidence=Evidence(merges=merges))
+    plan = plan_view("v", view(relation), given)
     assert (plan.method, plan.reasons) == ("full", (Reason("POLICY", "full"),))
-    assert isinstance(plan.program and plan.program.steps[-1].child, o.Batch)
+    assert plan.program is not None
+    assert [type(step) for step in plan.program.steps] == [o.Publish]
+    assert isinstance(plan.program.steps[0].child, o.Batch) == is_text
 
 
 @pytest.mark.parametrize("states", [{}, {chain_of(SUMMED): {"orders": 2, "lines": 5}}])

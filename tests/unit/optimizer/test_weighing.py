@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slacktide.optimizer.costs import Evidence, PastRun, Vector
+from slacktide.optimizer.costs import Candidate, Evidence, PastRun, Vector
 from slacktide.optimizer.costs.evidence import MERGING
 from slacktide.optimizer.weighing import (
     LEAST_ROWS,
@@ -22,7 +22,7 @@ from slacktide.optimizer.weighing import (
 
 WORK = Vector(rows_read=1e6, stages=10)
 SIZES = {"incremental": WORK, "rebuild": WORK.times(4), "text": WORK.times(3)}
-WAYS = Ways(**{way: (way, work) for way, work in SIZES.items()})
+WAYS = Ways(**{way: Candidate(way, work, MERGING) for way, work in SIZES.items()})
 COSTS = st.floats(0.01, 100)
 
 
@@ -99,7 +99,7 @@ def test_a_program_that_has_not_run_is_tried() -> None:
     """Whatever the model says of it; without its states, that says whether they are worth building."""
     dear = WORK.times(20)
     built = past(1, "rebuild", 5.0)
-    many = replace(case(built), ways=replace(WAYS, incremental=("incremental", dear)))
+    many = replace(case(built), ways=replace(WAYS, incremental=Candidate("incremental", dear)))
     assert weigh(many).way == "incremental"
     lost = replace(many, missing="states/x")
     assert code(weigh(lost)) == "CHEAPER_FULL"
@@ -214,7 +214,7 @@ def test_a_larger_change_is_expected_to_cost_more_in_proportion(
     factor: float, seconds: float
 ) -> None:
     evidence = Evidence([past(1, "incremental", seconds)])
-    found = evidence.predict("incremental", "incremental", WORK.times(factor))
+    found = evidence.predict("incremental", Candidate("incremental", WORK.times(factor)))
     assert found.price == pytest.approx(factor * seconds)
 
 

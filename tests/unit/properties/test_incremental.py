@@ -74,6 +74,17 @@ def caught_up_equals_batch(data: st.DataObject) -> None:
             maintained.refresh()
 
 
+@SETTINGS
+@hypothesis.given(data=st.data())
+def without_states_equals_batch(data: st.DataObject) -> None:
+    case = data.draw(cases())
+    hypothesis.note(to_text(case.relation))
+    maintained = Maintained(case)
+    for batch in case.batches:
+        maintained.arrive(batch)
+        maintained.refresh("full")
+
+
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_every_refresh_equals_batch(shard: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Split into shards, that workers share them; where examples are fixed, each has its own."""
@@ -106,3 +117,11 @@ def test_every_answer_of_a_view_that_lags_equals_batch(
     if hypothesis.settings().derandomize:
         hypothesis.seed(200 + shard)(caught_up_equals_batch)
     caught_up_equals_batch()
+
+
+@pytest.mark.parametrize("shard", range(SHARDS // 4))
+def test_every_answer_without_states_equals_batch(shard: int) -> None:
+    """Over signed rows, wherever the view is maintainable and would keep states."""
+    if hypothesis.settings().derandomize:
+        hypothesis.seed(300 + shard)(without_states_equals_batch)
+    without_states_equals_batch()

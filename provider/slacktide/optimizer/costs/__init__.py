@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
 from slacktide.optimizer.costs.evidence import (
+    Candidate,
     Evidence,
     PastRun,
     Prediction,
@@ -16,6 +17,7 @@ from slacktide.optimizer.costs.vector import Vector
 
 __all__ = [
     "DEFAULTS",
+    "Candidate",
     "Coefficients",
     "Evidence",
     "Fit",

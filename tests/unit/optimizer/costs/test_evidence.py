@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slacktide.optimizer.costs import DEFAULTS, Evidence, PastRun, Vector
+from slacktide.optimizer.costs import DEFAULTS, Candidate, Evidence, PastRun, Vector
 from slacktide.optimizer.costs.vector import KINDS
 
 EXPECTED = Vector(rows_read=4.7e6, bytes_shuffled=7e7, bytes_written=1.7e6, files=40, stages=22)
@@ -70,19 +70,22 @@ RUNS = [after(1, 100, 0.1), after(2, 100_000, 9.0), after(3, 120, 0.2), after(4,
 def test_a_run_after_a_change_as_large_tells_most(changed: int | None, run: int) -> None:
     """Where nobody knows how large the change is, the newest does."""
     evidence = Evidence(RUNS, changed=changed)
-    found = evidence.nearest("p", EXPECTED)
+    found = evidence.nearest(Candidate("p", EXPECTED))
     assert found is not None
     assert found.run == run
-    predicted = evidence.predict("incremental", "p", EXPECTED)
+    predicted = evidence.predict("incremental", Candidate("p", EXPECTED))
     assert predicted.in_tasks == pytest.approx(found.in_tasks)
     assert (predicted.basis, predicted.changed) == ("observed", changed)
 
 
 def test_a_run_after_nobody_knows_what_tells_least() -> None:
     runs = [after(1, 10, 1.0), after(2, None, 2.0)]
-    found = [Evidence(runs, changed=changed).nearest("p", EXPECTED) for changed in (10**9, None)]
+    found = [
+        Evidence(runs, changed=changed).nearest(Candidate("p", EXPECTED))
+        for changed in (10**9, None)
+    ]
     assert found == runs
-    assert Evidence(runs, changed=5).nearest("unknown", EXPECTED) is None
+    assert Evidence(runs, changed=5).nearest(Candidate("unknown", EXPECTED)) is None
 
 
 def test_a_newer_run_that_was_far_dearer_after_a_smaller_change_tells_more() -> None:
@@ -92,9 +95,9 @@ def test_a_newer_run_that_was_far_dearer_after_a_smaller_change_tells_more() -> 
         after(3, 10**7, 9.0),
         after(4, 1_000, 0.1),
     ]
-    found = Evidence(runs, changed=100_000).nearest("p", EXPECTED)
+    found = Evidence(runs, changed=100_000).nearest(Candidate("p", EXPECTED))
     assert found == runs[1]
-    assert Evidence(runs, changed=1_000).nearest("p", EXPECTED) == runs[3]
+    assert Evidence(runs, changed=1_000).nearest(Candidate("p", EXPECTED)) == runs[3]
 
 
 def test_as_many_changes_may_lie_close_together_or_anywhere() -> None:
@@ -107,9 +110,9 @@ def test_as_many_changes_may_lie_close_together_or_anywhere() -> None:
         replace(after(4, 1_000, 0.4), expected=near),
     ]
     evidence = Evidence(runs, changed=1_100)
-    assert evidence.nearest("p", far) == runs[2]
-    assert evidence.nearest("p", near) == runs[3]
-    assert evidence.predict("incremental", "p", far).in_tasks == pytest.approx(8.0)
-    assert evidence.predict("incremental", "p", near).in_tasks == pytest.approx(0.4)
+    assert evidence.nearest(Candidate("p", far)) == runs[2]
+    assert evidence.nearest(Candidate("p", near)) == runs[3]
+    assert evidence.predict("incremental", Candidate("p", far)).in_tasks == pytest.approx(8.0)
+    assert evidence.predict("incremental", Candidate("p", near)).in_tasks == pytest.approx(0.4)
     once = Evidence(runs[:1], changed=1_000)
-    assert once.predict("incremental", "p", near).in_tasks == pytest.approx(9.0 * 0.05)
+    assert once.predict("incremental", Candidate("p", near)).in_tasks == pytest.approx(9.0 * 0.05)
