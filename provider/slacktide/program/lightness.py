@@ -25,8 +25,10 @@ from slacktide.common.tree import of_type
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
-MOST_READ: Final = 700_000
-"""Rows that a light step reads (ADR 5)."""
+MOST_READ: Final = 350_000
+"""Rows that a light step reads, where it makes at most `FEW_PARTIALS` partial aggregates of one; else fewer (ADR 5)."""
+FEW_PARTIALS: Final = 3
+"""The partial aggregates of one sum; each more of them takes an interpreter about what reading the row does."""
 MOST_BYTES: Final = 64 * 2**20
 """Bytes of the files in which they are."""
 
@@ -41,12 +43,17 @@ def is_light(operator: Operator, rows: int | None, size: int) -> bool:
     """
     return (
         rows is not None
-        and rows <= MOST_READ
+        and rows * (1 + max(_widest(operator) - FEW_PARTIALS, 0)) <= MOST_READ
         and size <= MOST_BYTES
         and not any(
             _multiplies(node) or _may_be_overwritten(node) for node in of_type(operator, Node)
         )
     )
+
+
+def _widest(operator: Operator) -> int:
+    """How many partial aggregates the widest summary makes of a row."""
+    return max((len(one.partials) for one in of_type(operator, o.Summarise)), default=0)
 
 
 def _may_be_overwritten(node: Node) -> bool:

@@ -73,3 +73,16 @@ def test_plans_may_be_deeper_than_the_stack() -> None:
     for _ in range(40):
         value = o.Add((value, o.Negate(value)), value.columns)
     assert is_light(o.JoinBags(value, STATE, None), 10, 1000), "each part is looked at once"
+
+
+@pytest.mark.parametrize(
+    ("partials", "most"), [(1, MOST_READ), (3, MOST_READ), (7, MOST_READ // 5)]
+)
+def test_rows_of_which_much_is_made_are_soon_many(partials: int, most: int) -> None:
+    made = tuple(
+        o.Partial(Column(10 + n, "n", "BIGINT", False), "count", None, None)
+        for n in range(partials)
+    )
+    summary = o.Summarise(CHANGES, (), made)
+    assert is_light(summary, most, 1000)
+    assert not is_light(summary, most + 1, 1000)
