@@ -12,8 +12,8 @@ A *cell* is a view, a nature and a share. What a way costs in it is the median o
 planner also reckons with jobs and planning; its noise is the median difference between one run of the way and the
 next. A choice is wrong where what was chosen in most repetitions costs more than the other way, by more than the
 noise of both; where the two ways differ by less than that, either is right, and the cell is called *even*. Runs
-before which the author's text had left the states behind had no states to go on from, other than those beside
-which they stand: they count as *after the text* and say nothing of their cell.
+before which a full run had left the states behind had no states to go on from, other than those beside
+which they stand: they count as *left* and say nothing of what was chosen in their cell.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ NATURES = ("clustered", "scattered")
 SHARES = (0.0001, 0.001, 0.01, 0.1, 0.5)
 POLICIES = {"chosen": "auto", "incremental": "incremental", "full": "full"}
 CALIBRATING = tuple(product(NATURES, SHARES))
-AFTER_TEXT = frozenset({"STATES_LEFT", "STATE_MISSING"})
+LEFT = frozenset({"STATES_LEFT", "STATE_MISSING"})
 """Why a run had no increments to choose."""
 
 Costs = Mapping[str, Mapping[str, Any]]
@@ -69,8 +69,8 @@ class Cell:
         view: its name.
         nature: of the arrivals.
         share: of the base that they change.
-        choices: ``incremental`` or ``full``, of each repetition; none after the text left states behind.
-        seconds: what the runs of each workspace took, in order.
+        choices: ``incremental`` or ``full``, of each repetition but those before which states were left behind.
+        seconds: what the runs of each workspace took, in order; of the one that chooses, in these repetitions.
     """
 
     view: str
@@ -225,18 +225,14 @@ def cells(found: Sequence[Mapping[str, Any]]) -> list[Cell]:
             ways = told["incremental"]["choice"], told["full"]["choice"]
             if ways == ("incremental", "full") and told["chosen"]["choice"] != "unchanged":
                 grouped.setdefault((view, one["nature"], one["share"]), []).append(told)
-    return [
-        Cell(
-            *where,
-            [told["chosen"]["choice"] for told in many if not _is_after_text(told["chosen"])],
-            {name: [told[name]["seconds"] for told in many] for name in POLICIES},
-        )
-        for where, many in grouped.items()
-    ]
+    return [_cell(where, many) for where, many in grouped.items()]
 
 
-def _is_after_text(told: Mapping[str, Any]) -> bool:
-    return not AFTER_TEXT.isdisjoint(told["reasons"])
+def _cell(where: tuple[str, str, float], many: Sequence[Mapping[str, Any]]) -> Cell:
+    chosen = [told["chosen"] for told in many if LEFT.isdisjoint(told["chosen"]["reasons"])]
+    seconds = {name: [told[name]["seconds"] for told in many] for name in POLICIES}
+    seconds["chosen"] = [told["seconds"] for told in chosen]
+    return Cell(*where, [told["choice"] for told in chosen], seconds)
 
 
 def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -246,7 +242,7 @@ def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     errors = sorted(_errors(found))
     return {
         "cells": len(told),
-        "after the text": len(seen) - len(told),
+        "left": len(seen) - len(told),
         "even": sum(cell.is_even for cell in told),
         "right": round(sum(cell.is_right for cell in told) / max(len(told), 1), 4),
         "near the best": round(sum(cell.is_cheap for cell in told) / max(len(told), 1), 4),

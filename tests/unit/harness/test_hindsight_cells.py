@@ -60,10 +60,13 @@ def test_another_way_than_was_asked_for_says_nothing() -> None:
     assert cells([rebuilt]) == []
 
 
-def test_a_run_after_the_text_is_no_choice() -> None:
+def test_a_run_before_which_states_were_left_is_no_choice() -> None:
     after = told("full", 3.0) | {"reasons": ["STATES_LEFT"]}
     figures = summary([one(after, 1.0, 3.0)])
-    assert (figures["cells"], figures["after the text"]) == (0, 1)
+    assert (figures["cells"], figures["left"]) == (0, 1)
+    (cell,) = cells([one(after, 1.0, 3.0), one(told("incremental", 1.2), 1.0, 3.0)])
+    assert (cell.choices, cell.seconds["chosen"]) == (["incremental"], [1.2])
+    assert cell.seconds["full"] == [3.0, 3.0]
 
 
 def test_errors_are_factors_of_what_is_not_next_to_nothing() -> None:
