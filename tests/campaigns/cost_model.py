@@ -195,7 +195,7 @@ class Case:
         return (
             evidence.predict("incremental", Candidate("i", self.incremental[nature].work)),
             evidence.predict("rebuild", own),
-            evidence.predict("text", Candidate("t", self.text[nature].work), like=own),
+            evidence.predict("text", Candidate("t", self.text[nature].work), own),
         )
 
 

@@ -70,7 +70,8 @@ class Cell:
         nature: of the arrivals.
         share: of the base that they change.
         choices: ``incremental`` or ``full``, of each repetition but those before which states were left behind.
-        seconds: what the runs of each workspace took, in order; of the one that chooses, in these repetitions.
+        seconds: what the runs of each workspace took, in order.
+        counted: the same of the repetitions with a choice.
     """
 
     view: str
@@ -78,6 +79,7 @@ class Cell:
     share: float
     choices: Sequence[str]
     seconds: Mapping[str, Sequence[float]]
+    counted: Mapping[str, Sequence[float]]
 
     @property
     def choice(self) -> str:
@@ -101,9 +103,9 @@ class Cell:
 
     @property
     def is_cheap(self) -> bool:
-        """Whether what the planner's runs took is near what the best way costs: a factor, or seconds."""
-        taken = self._cost("chosen")
-        return taken <= max(NOISE * self.best, self.best + LEAST)
+        """Whether what the planner's runs took is near what the best way took beside them: a factor, or seconds."""
+        taken, *ways = (median(self.counted[name]) for name in POLICIES)
+        return taken <= max(NOISE * min(ways), min(ways) + LEAST)
 
     @property
     def _noise(self) -> float:
@@ -229,10 +231,13 @@ def cells(found: Sequence[Mapping[str, Any]]) -> list[Cell]:
 
 
 def _cell(where: tuple[str, str, float], many: Sequence[Mapping[str, Any]]) -> Cell:
-    chosen = [told["chosen"] for told in many if LEFT.isdisjoint(told["chosen"]["reasons"])]
-    seconds = {name: [told[name]["seconds"] for told in many] for name in POLICIES}
-    seconds["chosen"] = [told["seconds"] for told in chosen]
-    return Cell(*where, [told["choice"] for told in chosen], seconds)
+    told = [one for one in many if LEFT.isdisjoint(one["chosen"]["reasons"])]
+    choices = [one["chosen"]["choice"] for one in told]
+    return Cell(*where, choices, _seconds(many), _seconds(told))
+
+
+def _seconds(many: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[float]]:
+    return {name: [one[name]["seconds"] for one in many] for name in POLICIES}
 
 
 def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.optimizer.api import Situation, plan_view
 from slacktide.optimizer.compaction import extended, merge_program
+from slacktide.optimizer.costs import Evidence
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import kept_versions
@@ -77,6 +78,7 @@ class Maintained:
             foreign_keys=self._foreign_keys,
             remembers=self.remembers,
             is_shared=self._is_shared,
+            evidence=Evidence(merges=True),
         )
         plan = plan_view(VIEW, self.read, situation)
         return ViewPlan.from_dict(json.loads(json.dumps(plan.to_dict())))

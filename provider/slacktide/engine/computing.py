@@ -23,15 +23,19 @@ from slacktide.errors import (
     UnknownObjectError,
     UnsupportedQueryError,
 )
-from slacktide.optimizer.fallback import plan_full, plan_idle, plan_text, plan_without_start
+from slacktide.optimizer.fallback import plan_idle, plan_text, plan_without_start, plans_in_full
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import state_sources
-from slacktide.spark.task import Task
+from slacktide.spark.task import Excess, Outcome, Task
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
     from slacktide.spark.executor import Executor
     from slacktide.store.store import Store
+
+
+_STUMBLES = (SourceError, DataError, ExecutionError, FunctionError, UnsupportedQueryError)
+"""What one program of a view may fail over, and another one may not."""
 
 
 def compute(
@@ -87,22 +91,30 @@ def _execute(executor: Executor, store: Store, world: World, work: Work) -> None
     """
     outcome = executor.run(_task(world, work))
     if outcome.excess is not None:
-        chain, rows = outcome.excess.chain, outcome.excess.rows
-        found = f"{rows:,} rows of {chain}, worth it up to {work.plan.guard[chain]:,}"
-        instead = plan_full(work.view, work.plan, Reason("RUNTIME_GUARD", found))
-        if instead is None:
-            raise InvariantError(f"view {work.name} turns back from what it would turn to")
-        planned, given_up = work.plan, outcome.cost
-        work.plan, work.switched = replace(instead, predicted=planned.predicted), True
-        try:
-            check_pinned(store, world, [work])
-            outcome = executor.run(_task(world, work))
-        except (SourceError, DataError, ExecutionError, FunctionError):
-            # It reads what increments need not; what they have written so far is there still.
-            work.plan, work.switched = replace(planned, guard={}), False
-            outcome = executor.run(_task(world, work))
+        given_up = outcome.cost
+        outcome = _turned_back(executor, store, world, work, outcome.excess)
         outcome.cost.add(given_up)
     work.outcome = outcome
+
+
+def _turned_back(
+    executor: Executor, store: Store, world: World, work: Work, excess: Excess
+) -> Outcome:
+    """Execute the first that works of a full run as it was priced, the author's text, and what was planned."""
+    planned, chain = work.plan, excess.chain
+    found = f"{excess.rows:,} rows of {chain}, worth it up to {planned.guard[chain]:,}"
+    why = Reason("RUNTIME_GUARD", found)
+    work.switched = True
+    for plan in plans_in_full(work.view, planned, why):
+        work.plan = replace(plan, predicted=planned.predicted)
+        try:
+            check_pinned(store, world, [work])
+            return executor.run(_task(world, work))
+        except _STUMBLES:
+            continue
+    # They read what increments need not; what these have written so far is there still.
+    work.plan, work.switched = replace(planned, guard={}), False
+    return executor.run(_task(world, work))
 
 
 def _missing_below(world: World, work: Work, works: Sequence[Work]) -> SlacktideError | None:

@@ -28,6 +28,7 @@ from slacktide.optimizer.costs import (
     Vector,
     fit,
 )
+from slacktide.optimizer.costs.evidence import USUAL
 from slacktide.optimizer.costs.vector import KINDS
 from slacktide.optimizer.normal import normal
 from slacktide.optimizer.states import bag_chain, chain_of
@@ -98,6 +99,14 @@ class Knowledge:
         ]
         runs = [one for one in past if one is not None]
         return replace(now, runs=runs)
+
+    def stumbles(self, record: ViewRecord | None) -> bool:
+        """Whether one of the newest programs of a view failed where the author's text did not."""
+        if record is None:
+            return False
+        views = (views.get(record.name) for _, views in reversed(self.told))
+        newest = islice((told for told in views if told), USUAL)
+        return any(_has_stumbled(told) for told in newest)
 
     @cached_property
     def told(self) -> list[tuple[int, Mapping[str, Any]]]:
@@ -276,6 +285,12 @@ def _sample(told: Any) -> Sample | None:
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return None
     return found if is_whole else None
+
+
+def _has_stumbled(told: Any) -> bool:
+    reasons = told.get("reasons") if isinstance(told, Mapping) else None
+    listed = reasons if isinstance(reasons, list | tuple) else ()
+    return any(str(one).startswith(("CHANGE_FAILS", "PROGRAM_REFUSED")) for one in listed)
 
 
 def _sound_count(told: Any) -> int | None:

@@ -136,6 +136,7 @@ def situation_of(
         ),
         remembers=() if record is None else record.remembers,
         is_shared=record is not None and known.is_shared(record),
+        stumbles=known.stumbles(record),
     )
 
 
@@ -144,7 +145,9 @@ def _merges(known: Knowledge, view: ReadView, end: Mapping[str, int]) -> bool:
     sources = known.world.sources
     rows = {name: sources[name].rows_at(end[name]) or 0 for name in view.sources}
     merged = sum(n for name, n in rows.items() if _is_merged(known.world, name, end[name]))
-    return 2 * merged > sum(rows.values()) or not any(rows.values())
+    if not any(rows.values()):  # nobody has counted them
+        return any(_is_merged(known.world, name, end[name]) for name in rows)
+    return 2 * merged > sum(rows.values())
 
 
 def _chosen(world: World, views: Sequence[str] | None) -> tuple[list[ViewRecord], tuple[str, ...]]:

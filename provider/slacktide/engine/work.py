@@ -17,7 +17,7 @@ class Work:
     """One view of the run: what is known of it, its plan, and what came of it.
 
     Attributes:
-        switched: whether it turned back to the author's text, as there was more to do than expected.
+        switched: whether it turned back to a full run without states, as there was more to do than expected.
     """
 
     name: str

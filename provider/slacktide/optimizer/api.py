@@ -65,6 +65,7 @@ class Situation:
         evidence: the view's past runs.
         remembers: the chains of joins that the view remembers besides what its operators need.
         is_shared: whether other views keep a state of this one.
+        stumbles: whether a program of the view failed lately, over a row or to Spark, where the author's text did not.
     """
 
     start: Versions
@@ -82,6 +83,7 @@ class Situation:
     evidence: Evidence = field(default_factory=Evidence)
     remembers: tuple[str, ...] = ()
     is_shared: bool = False
+    stumbles: bool = False
 
 
 def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
@@ -212,11 +214,12 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
 def _weighed(name: str, view: ReadView, situation: Situation, question: Question) -> _Chosen:
     """Choose between what extends the answer, what builds it with its states, and what gives it alone."""
     now = question.present(situation.remembers)
-    full = {
-        "rebuild": anew(name, view, question.analysis),
-        "text": _without_states(name, view, situation, question.analysis),
-    }
+    built = anew(name, view, question.analysis)
+    alone = without_states(name, view, question.analysis, built)
+    merges = _merges(situation)
+    full = {"rebuild": built, "text": alone.now(merges=merges)}
     candidates = {way: _candidate(program, view, situation) for way, program in full.items()}
+    candidates["other"] = _candidate(alone.now(merges=not merges), view, situation)
     case = _case(view, situation, now, candidates)
     found = _found(case, situation)
     without = question.stopped(now) if now.chains and found.way != "incremental" else None
@@ -297,14 +300,15 @@ def _stateless(
     reasons: tuple[Reason, ...],
     analysis: Maintainability | None = None,
 ) -> _Chosen:
-    program = _without_states(name, view, situation, analysis)
-    return _Chosen("full", reasons, program, predicted=_predicted("text", program, view, situation))
+    alone, merges = without_states(name, view, analysis), _merges(situation)
+    program, other = alone.now(merges=merges), alone.now(merges=not merges)
+    predicted = _predicted("text", program, view, situation, other)
+    return _Chosen("full", reasons, program, predicted=predicted)
 
 
-def _without_states(
-    name: str, view: ReadView, situation: Situation, analysis: Maintainability | None
-) -> Program:
-    return without_states(name, view, analysis, merges=situation.evidence.merges)
+def _merges(situation: Situation) -> bool:
+    """Whether signed rows are added up where that can be; not where a row among them has made a program fail."""
+    return situation.evidence.merges and not situation.stumbles
 
 
 def _built(
@@ -321,13 +325,13 @@ def _built(
 
 
 def _predicted(
-    way: Way, program: Program, view: ReadView, situation: Situation
+    way: Way, program: Program, view: ReadView, situation: Situation, *like: Program
 ) -> Mapping[str, Any]:
     """What a program is expected to cost where there is nothing to choose; empty if it is not read."""
     if view.relation is None:
         return {}
-    found = situation.evidence.predict(way, _candidate(program, view, situation))
-    return Weighed(way, None, (found,)).to_dict()
+    candidates = (_candidate(one, view, situation) for one in (program, *like))
+    return Weighed(way, None, (situation.evidence.predict(way, *candidates),)).to_dict()
 
 
 def _candidate(program: Program, view: ReadView, situation: Situation) -> Candidate:

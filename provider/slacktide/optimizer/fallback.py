@@ -24,22 +24,24 @@ def plan_text(view: ReadView, plan: ViewPlan, why: Reason) -> ViewPlan | None:
     Returns:
         A plan that leaves the states as they are; None where it is such a plan already.
     """
-    return _in_place(plan, from_snapshots(plan.view, view), why)
+    program = from_snapshots(plan.view, view)
+    return None if program == plan.program else _in_place(plan, program, why)
 
 
-def plan_full(view: ReadView, plan: ViewPlan, why: Reason) -> ViewPlan | None:
-    """Plan the same run without states, as the plan has priced that, in place of a program that is too dear.
+def plans_in_full(view: ReadView, plan: ViewPlan, why: Reason) -> list[ViewPlan]:
+    """Plan the same run without states, in place of a program that turned out too dear.
 
-    Args, returns: as of `plan_text`.
+    Args: as of `plan_text`.
+
+    Returns:
+        As it was priced, then by the author's text, where that is another program.
     """
-    merges = bool(plan.predicted.get("merges"))
-    program = without_states(plan.view, view, analysis_of(view), merges=merges)
-    return _in_place(plan, program, why)
+    alone = without_states(plan.view, view, analysis_of(view))
+    priced = alone.now(merges=bool(plan.predicted.get("merges")))
+    return [_in_place(plan, program, why) for program in dict.fromkeys((priced, alone.text))]
 
 
-def _in_place(plan: ViewPlan, program: Program, why: Reason) -> ViewPlan | None:
-    if program == plan.program:
-        return None
+def _in_place(plan: ViewPlan, program: Program, why: Reason) -> ViewPlan:
     return replace(
         plan_without_start(plan) or plan,
         method="full",

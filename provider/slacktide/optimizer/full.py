@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import InvariantError
 from slacktide.optimizer.costs.evidence import COUNTING, MERGING
 from slacktide.optimizer.derivation import batch, evaluate, rebuild
 from slacktide.optimizer.maintainability import Maintainability
+from slacktide.program.multiplicity import adds_up, is_rowable, operators_planned
 from slacktide.program.operator import (
     Add,
-    Batch,
-    Evaluate,
+    Consolidate,
     Operator,
     Program,
     Publish,
     ReadSaved,
-    ReadSnapshot,
     Save,
-    Step,
 )
+
+MOST_OPERATORS: Final = 500
+"""Operators of a step, each as often as it is read, above which no step is put together: Spark plans each of them."""
 
 
 def anew(name: str, view: ReadView, analysis: Maintainability) -> Program:
@@ -28,25 +33,44 @@ def anew(name: str, view: ReadView, analysis: Maintainability) -> Program:
     return program if _has_states(program) else from_snapshots(name, view)
 
 
-def without_states(
-    name: str, view: ReadView, analysis: Maintainability | None, *, merges: bool
-) -> Program:
-    """The answer alone from the sources, in the cheapest way that is known.
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The programs that give the answer alone from the sources.
 
-    To read the current rows of a mirror to which changes came, rows that went are looked up in all of it, with all
+    To read the current rows of a mirror to which changes came, those that went are looked up in all of it, with all
     of its columns. A program over signed rows adds multiplicities up instead, as incremental runs do.
+
+    Attributes:
+        text: the author's.
+        signed: over signed rows; the text where that spares no looking up.
+    """
+
+    text: Program
+    signed: Program
+
+    def now(self, *, merges: bool) -> Program:
+        """The one to take; `merges` as of `Evidence`."""
+        return self.signed if merges else self.text
+
+
+def without_states(
+    name: str, view: ReadView, analysis: Maintainability | None, built: Program | None = None
+) -> Alone:
+    """The answer alone from the sources.
 
     Args:
         name: of the view.
         view: the view.
         analysis: of its relation; None where it is not read.
-        merges: whether rows have gone from mirrors since these were written.
+        built: what `anew` gives, where that is known.
     """
-    if merges and analysis is not None and not analysis.verdict():
-        program = rebuild(name, analysis)
-        if _has_states(program):
-            return unstored(program)
-    return from_snapshots(name, view)
+    text = from_snapshots(name, view)
+    if analysis is None or analysis.verdict():
+        return Alone(text, text)
+    program = anew(name, view, analysis) if built is None else built
+    signed = unstored(program) if _has_states(program) else text
+    is_worth = over_signed_rows(signed) and operators_planned(signed) <= MOST_OPERATORS
+    return Alone(text, signed if is_worth else text)
 
 
 def from_snapshots(name: str, view: ReadView) -> Program:
@@ -73,26 +97,35 @@ def unstored(program: Program) -> Program:
     return Program((Publish(last.view, _inlined(last.child, computed), is_base=True),))
 
 
-def _inlined(operator: Operator, computed: dict[str, Operator]) -> Operator:
-    """An operator that computes what it read from chains; their columns go by position."""
+def _inlined(operator: Operator, computed: Mapping[str, Operator]) -> Operator:
+    """An operator that computes what it read from chains; their columns go by position.
+
+    What asks for rows of a stored bag has them without grouping it.
+    """
     reads = {read.digest: read for read in of_type(operator, ReadSaved)}
     return graft(
         operator,
-        {digest: Add((computed[one.chain],), one.fields) for digest, one in reads.items()},
+        {
+            digest: Add((_ungrouped(computed[one.chain]),), one.fields)
+            for digest, one in reads.items()
+        },
     )
+
+
+def _ungrouped(stored: Operator) -> Operator:
+    if isinstance(stored, Consolidate) and is_rowable(stored.child):
+        return stored.child
+    return stored
+
+
+def over_signed_rows(program: Program) -> bool:
+    """Whether a program adds signed rows of its sources up, at least of one."""
+    return any(adds_up(step.child) for step in program.steps)
 
 
 def merging(program: Program) -> float:
     """What a program takes over mirrors to which changes came, over what it takes over mirrors as they were written."""
-    return MERGING if all(map(_reads_rows, program.steps)) else COUNTING
-
-
-def _reads_rows(step: Step) -> bool:
-    """Whether a step asks for the current rows of its sources, and for nothing else."""
-    rows = step.child
-    if isinstance(rows, Evaluate):
-        return all(isinstance(one.operator, ReadSnapshot) for one in rows.inputs)
-    return isinstance(rows, Batch)
+    return COUNTING if over_signed_rows(program) else MERGING
 
 
 def _has_states(program: Program) -> bool:

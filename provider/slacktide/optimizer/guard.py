@@ -1,9 +1,9 @@
-"""Where a run turns back: the rows that a step may write before going on costs more than the author's text.
+"""Where a run turns back: the rows that a step may write before going on costs more than a full run without states.
 
 What a step writes is the first that a run sees of how much there is to do. The model says what the steps
 after it would cost if it wrote a thousand times as many rows as expected; between there and here the price grows
-as a line, and where that meets the price of the text, and of states that have to be built again after it, is the
-break-even point. Past it the run leaves its increments and takes the text, once: so a wrong estimate costs
+as a line, and where that meets the price of that, and of states that have to be built again after it, is the
+break-even point. Past it the run leaves its increments and computes the answer alone, once: so a wrong estimate costs
 what led to that step, and no more.
 """
 
@@ -29,13 +29,13 @@ WorkOf = Callable[[Mapping[str, float]], ProgramWork]
 def guard_of(
     program: o.Program, work_of: WorkOf, rates: Coefficients, found: Predictions
 ) -> dict[str, int]:
-    """Work out the break-even points of a program that is expected to be cheaper than the text.
+    """Work out the break-even points of a program that is expected to be cheaper than a full run without states.
 
     Args:
         program: of the run.
         work_of: the work of it, where chains get so many rows and the others as many as expected.
         rates: the price of each kind of work.
-        found: what the program, the text, and building the states anew are expected to cost.
+        found: what the program, such a run, and building the states anew are expected to cost.
 
     Returns:
         By chain, the rows of its segment beyond which the run turns back; none where the program is not

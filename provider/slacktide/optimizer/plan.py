@@ -42,7 +42,7 @@ class ViewPlan:
         remembers: the chains of joins that the view remembers once the run is done; see
             `slacktide.optimizer.remembered_joins`.
         estimates: what each node of the program is expected to give and to take.
-        guard: by chain, the rows of its segment beyond which the run turns back to the author's text.
+        guard: by chain, the rows of its segment beyond which the run turns back to a full run without states.
         turn: the place of the run between two answers; None of a view whose answer is due at every run.
     """
 

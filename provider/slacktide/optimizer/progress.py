@@ -19,14 +19,13 @@ from typing import Any, Final
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
-from slacktide.common.tree import of_type
 from slacktide.optimizer.api import Situation, estimated, plan_view
 from slacktide.optimizer.choice.sharing import UnreachableError
 from slacktide.optimizer.costs import Vector, program_work
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.expand import Problem, Switches, expand
-from slacktide.optimizer.full import without_states
+from slacktide.optimizer.full import MOST_OPERATORS, without_states
 from slacktide.optimizer.kept import kept_in
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.memo.emptiness import Quiet
@@ -38,12 +37,11 @@ from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.intervals import before_last, newest, united
 from slacktide.optimizer.turn import Turn
 from slacktide.optimizer.upkeep import analysis_of
-from slacktide.program.operator import Operator, Program, operator_inputs
+from slacktide.program.multiplicity import operators_planned
+from slacktide.program.operator import Program
 
 MOST_INSTANTS: Final = 4
 """Instants that are planned at once: the answer before, two refreshes, and the due one."""
-MOST_OPERATORS: Final = 500
-"""Operators of a step, each as often as it is read: Spark plans each of them."""
 MICRO: Final = 1e-6
 """Seconds of a unit in which the memo prices."""
 SWITCHES: Final = Switches(is_translated=False, is_guided=False)
@@ -131,7 +129,7 @@ class _Planning:
             program = None if rounds is None else rounds.onward().program
         except UnreachableError:  # what has come was not expected, and nothing is stored for it
             program = None
-        if program is None or _operators(program) > MOST_OPERATORS:
+        if program is None or operators_planned(program) > MOST_OPERATORS:
             return plan
         now = newest(known)
         if not is_worth(self._price(program, now), self._price(plan.program, situation.statistics)):
@@ -166,7 +164,7 @@ class _Planning:
         if found is None:
             return self._idle("its ways are not known whole")
         cost = float(found.cost) * MICRO
-        is_small = 0 < _operators(found.program) <= MOST_OPERATORS
+        is_small = 0 < operators_planned(found.program) <= MOST_OPERATORS
         if not is_small or not is_worth(cost, waiting) or not self._beats_later(due, cost):
             return self._idle("waiting costs less")
         return replace(
@@ -225,8 +223,8 @@ class _Planning:
         made = maintain(self.name, analysis, changed, situation.foreign_keys, remembered=remembered)
         programs = [made.program]
         if situation.policy != "incremental":
-            merges = situation.evidence.merges
-            programs.append(without_states(self.name, self.view, analysis, merges=merges))
+            alone = without_states(self.name, self.view, analysis)
+            programs.append(alone.now(merges=situation.evidence.merges))
         return min(self._price(program, at_once) for program in programs)
 
     def _beats_later(self, due: Fraction, cost: float) -> bool:
@@ -285,11 +283,3 @@ class _Planning:
         """Seconds of CPU, in tasks and outside, as the memo would price it."""
         work = program_work(program, statistics, self.view.relation, knows_light=False)
         return self.situation.evidence.coefficients.price(work)
-
-
-def _operators(program: Program) -> int:
-    """The operators of the largest step, each as often as it is read."""
-    known: dict[Operator, int] = {}
-    for operator in of_type(program, Operator):
-        known[operator] = 1 + sum(known[part] for part in operator_inputs(operator))
-    return max((known[step.child] for step in program.steps), default=0)

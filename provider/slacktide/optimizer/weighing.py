@@ -43,11 +43,13 @@ class Ways:
         incremental: extends the answer and the states.
         rebuild: states and answer from the sources.
         text: the answer alone, by the author's text or over signed rows.
+        other: the one of these two that is not taken, which may have run.
     """
 
     incremental: Candidate
     rebuild: Candidate
     text: Candidate
+    other: Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,9 @@ class Case:
 
     def predictions(self) -> Predictions:
         """What each way is expected to cost."""
-        own, other = self.ways.rebuild, self.ways.text
-        rebuild = self.evidence.predict("rebuild", own, like=other)
-        text = self.evidence.predict("text", other, like=own)
+        ways, predict = self.ways, self.evidence.predict
+        rebuild = predict("rebuild", ways.rebuild, ways.text, ways.other)
+        text = predict("text", ways.text, ways.rebuild, ways.other)
         return Predictions(self._believed(rebuild.price, text.price), rebuild, text)
 
     def _believed(self, rebuild: float, text: float) -> Prediction:

@@ -28,7 +28,7 @@ from slacktide.program.operator import Operator
 MOST_READ: Final = 350_000
 """Rows that a light step reads, where it makes at most `FEW_PARTIALS` partial aggregates of one; else fewer (ADR 5)."""
 FEW_PARTIALS: Final = 3
-"""The partial aggregates of one sum; each more of them takes an interpreter about what reading the row does."""
+"""The partial aggregates of one sum, being its rows, its values and their sum; each more of them takes an interpreter about what reading the row does."""
 MOST_BYTES: Final = 64 * 2**20
 """Bytes of the files in which they are."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from slacktide.common.tree import of_type
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
@@ -63,3 +64,33 @@ def is_unit(operator: Operator) -> bool:
             return is_unit(operator.left)
         case _:
             return is_plain(operator)
+
+
+def adds_up(operator: Operator) -> bool:
+    """Whether a snapshot in an operator is read as it lies, with multiplicities, and not as the rows that it has.
+
+    Plain rows are asked for by what is evaluated as batch, by the other side of a semi-join and by first rows; what is
+    linear over a snapshot has its rows from those of the snapshot.
+    """
+    stack, seen = [(operator, False)], set[tuple[Operator, bool]]()
+    while stack:
+        one, as_rows = stack.pop()
+        if (one, as_rows) in seen:
+            continue
+        seen.add((one, as_rows))
+        is_linear = as_rows and is_rowable(one) and not is_plain(one)
+        if isinstance(one, o.ReadSnapshot) and not is_linear:
+            return True
+        asked = [one.right] if isinstance(one, o.SemiBags) else []
+        if is_linear or isinstance(one, o.Evaluate | o.First):
+            asked = [*o.operator_inputs(one)]
+        stack += [(part, part in asked) for part in o.operator_inputs(one)]
+    return False
+
+
+def operators_planned(program: o.Program) -> int:
+    """The operators of the largest step of a program, each as often as it is read: Spark plans each of them."""
+    known: dict[Operator, int] = {}
+    for operator in of_type(program, Operator):
+        known[operator] = 1 + sum(known[part] for part in o.operator_inputs(operator))
+    return max((known[step.child] for step in program.steps), default=0)

@@ -1,4 +1,4 @@
-"""Runs that turn back: more to do than expected, the author's text instead, the same answer."""
+"""Runs that turn back: more to do than expected, a full run instead, the same answer."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_it_goes_on_from_there(lab: Lab) -> None:
         seen.append(lab.refresh().views["v0"])
         lab.verified()
     assert [one.switched for one in seen] == [True, False, False, True]
-    assert seen[1].reasons[0].startswith("STATE_MISSING"), "the text left it behind"
+    assert seen[1].reasons[0].startswith("STATE_MISSING"), "the full run left it behind"
     assert seen[2].method == "incremental"
 
 

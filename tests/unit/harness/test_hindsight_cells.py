@@ -64,9 +64,10 @@ def test_a_run_before_which_states_were_left_is_no_choice() -> None:
     after = told("full", 3.0) | {"reasons": ["STATES_LEFT"]}
     figures = summary([one(after, 1.0, 3.0)])
     assert (figures["cells"], figures["left"]) == (0, 1)
-    (cell,) = cells([one(after, 1.0, 3.0), one(told("incremental", 1.2), 1.0, 3.0)])
-    assert (cell.choices, cell.seconds["chosen"]) == (["incremental"], [1.2])
-    assert cell.seconds["full"] == [3.0, 3.0]
+    (cell,) = cells([one(after, 0.5, 2.0), one(told("incremental", 1.2), 1.0, 3.0)])
+    assert cell.choices == ["incremental"]
+    assert cell.counted == {"chosen": [1.2], "incremental": [1.0], "full": [3.0]}
+    assert cell.seconds["full"] == [2.0, 3.0]
 
 
 def test_errors_are_factors_of_what_is_not_next_to_nothing() -> None:

@@ -7,6 +7,7 @@ import pytest
 from slacktide.algebra import relation as r
 from slacktide.common.tree import of_type
 from slacktide.errors import InvariantError
+from slacktide.optimizer import full
 from slacktide.optimizer.costs.evidence import COUNTING, MERGING
 from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild
 from slacktide.optimizer.full import anew, merging, unstored, without_states
@@ -30,10 +31,27 @@ def test_what_is_not_stored_is_computed_where_it_is_read(rel: r.Rel) -> None:
 @pytest.mark.parametrize("rel", [FILTERED, JOINED])
 def test_a_view_without_states_is_its_text(rel: r.Rel) -> None:
     analysis = Maintainability(rel)
-    text = without_states("v", view(rel), analysis, merges=False)
-    assert without_states("v", view(rel), analysis, merges=True) == text
-    assert anew("v", view(rel), analysis) == text
-    assert isinstance(text.steps[0].child, o.Batch)
+    alone = without_states("v", view(rel), analysis)
+    assert alone.signed == alone.text == anew("v", view(rel), analysis)
+    assert isinstance(alone.text.steps[0].child, o.Batch)
+
+
+@pytest.mark.parametrize(("rel", "is_signed"), [(SUMMED, True), (TOP, True), (RANKED, False)])
+def test_rows_that_are_looked_up_anyway_are_looked_up_by_the_text(
+    rel: r.Rel, *, is_signed: bool
+) -> None:
+    alone = without_states("v", view(rel), Maintainability(rel))
+    assert (alone.signed != alone.text) == is_signed
+    assert alone.now(merges=True) == alone.signed
+    assert alone.now(merges=False) == alone.text
+
+
+def test_what_would_be_computed_too_often_is_left_to_the_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(full, "MOST_OPERATORS", 1)
+    alone = without_states("v", view(SUMMED), Maintainability(SUMMED))
+    assert alone.signed == alone.text
 
 
 def test_a_program_that_extends_states_needs_them() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slacktide.optimizer.costs import Candidate, Evidence, PastRun, Vector
-from slacktide.optimizer.costs.evidence import MERGING
+from slacktide.optimizer.costs.evidence import COUNTING, MERGING
 from slacktide.optimizer.weighing import (
     LEAST_ROWS,
     REGRET,
@@ -22,7 +22,10 @@ from slacktide.optimizer.weighing import (
 
 WORK = Vector(rows_read=1e6, stages=10)
 SIZES = {"incremental": WORK, "rebuild": WORK.times(4), "text": WORK.times(3)}
-WAYS = Ways(**{way: Candidate(way, work, MERGING) for way, work in SIZES.items()})
+WAYS = Ways(
+    **{way: Candidate(way, work, MERGING) for way, work in SIZES.items()},
+    other=Candidate("other", SIZES["text"], MERGING),
+)
 COSTS = st.floats(0.01, 100)
 
 
@@ -112,6 +115,16 @@ def test_the_text_costs_what_building_cost_until_it_has_run() -> None:
     """What the states take of it, the model says wrong by ten times."""
     found = weigh(case(past(1, "rebuild", 8.0)))
     assert price(found, "text") == pytest.approx(8.0)
+
+
+def test_the_text_stands_for_signed_rows_and_these_for_it() -> None:
+    """With what the one adds that is taken, not with what the other would."""
+    ways = replace(WAYS, text=WAYS.text._replace(merging=COUNTING))
+    ran = replace(past(1, "rebuild", 4.0), way="text", program="other", merges=False)
+    merged = replace(case(ran), ways=ways)
+    assert price(weigh(merged), "text") == pytest.approx(4.0 * COUNTING)
+    clean = replace(merged, evidence=replace(merged.evidence, merges=False))
+    assert price(weigh(clean), "text") == pytest.approx(4.0)
 
 
 def test_full_costs_more_after_changes_than_the_first_time() -> None:

@@ -2,7 +2,7 @@
 
 A program that has run before costs what it cost then, times what the model says of now over what it said
 then: its error in the size of things, the weight of a query's expressions and the machine all cancel
-out. So they do between the author's text and building states, of which one stands for the other. An
+out. So they do between building states and the answer alone, of which one stands for the other. An
 incremental program that has not run costs what the model says, times the weight that the view's other
 programs have shown.
 
@@ -119,7 +119,7 @@ class PastRun:
         changed: rows of all changes that it took in; None where they were not known.
         merges: as of `Evidence`, at that run.
         switches: whether it started or stopped to remember a join.
-        turned_back: whether it left its program for the author's text: its figures are of both.
+        turned_back: whether it left its program for a full run: its figures are of both.
     """
 
     run: int
@@ -247,34 +247,34 @@ class Evidence:
         """The same without one run."""
         return replace(self, runs=[past for past in self.runs if past.run != run])
 
-    def predict(self, way: Way, one: Candidate, like: Candidate | None = None) -> Prediction:
+    def predict(self, way: Way, one: Candidate, *like: Candidate) -> Prediction:
         """Predict what a program costs whose work the model knows.
 
         Args:
             way: what the program does.
             one: the program.
-            like: one that computes the same in another way; it stands for this one as long as this one has
-                not run.
+            like: those that compute the same in another way; one of them that has run stands for this one
+                as long as this one has not.
         """
-
-        # What full runs take does not depend on how much has changed.
-        def last(one: Candidate) -> PastRun | None:
-            is_full = way != "incremental"
-            return self.newest_alike(one.program) if is_full else self.nearest(one)
-
-        rates, past = self.coefficients, last(one)
-        other = None if like is None else last(like)
+        rates, past = self.coefficients, self._newest_of(way, one)
+        others = [(other, run) for other in like if (run := self._newest_of(way, other))]
+        others.sort(key=lambda pair: pair[1].merges != self.merges)
         basis: Basis = "modelled" if past is None else "observed"
         if past is not None:
-            seconds, outside = self._grown(past, other, one), rates.outside(past.measured)
-        elif like is not None and other is not None:
-            alike = self.predict(way, like)
+            run = others[0][1] if others else None
+            seconds, outside = self._grown(past, run, one), rates.outside(past.measured)
+        elif others:
+            alike = self.predict(way, others[0][0]._replace(merging=one.merging))
             seconds, outside = alike.in_tasks, alike.outside
         else:
             seconds, outside = rates.in_tasks(one.work) * self.weight(), rates.outside(one.work)
         return Prediction(
             way, one.program, one.work, seconds, outside, basis, self.changed, self.merges
         )
+
+    def _newest_of(self, way: Way, one: Candidate) -> PastRun | None:
+        """The run of a program that tells of the next; what full runs take does not depend on how much has changed."""
+        return self.nearest(one) if way == "incremental" else self.newest_alike(one.program)
 
     def _grown(self, past: PastRun, other: PastRun | None, one: Candidate) -> float:
         """What tasks of a program take now that has run; `other` is a run of the other full way.
