@@ -105,6 +105,21 @@ def test_a_plan_says_whether_a_full_run_would_merge_rows(priced: Priced) -> None
     assert not merges(900_000), "it is written anew"
 
 
+def test_rows_that_nobody_has_counted_are_not_merged_without_a_mirror(priced: Priced) -> None:
+    """Such as those of CSV files: what has no mirror is read as it landed."""
+    for name in BIG:
+        priced.arrive(name, None)
+    assert not priced.run(costs(0.5))["predicted"]["merges"]
+    for name in BIG:
+        version = priced.world().sources[name].version
+        base = s.Segment(1, (), 1000, 1000, {name: version})
+        priced.commit(s.SetChain(s.Chain(f"sources/{name}", (), base)))
+    priced.arrive("lines", None)
+    assert not priced.run(costs(0.5))["predicted"]["merges"]
+    priced.arrive("lines", None, 5)
+    assert priced.run(costs(0.5))["predicted"]["merges"]
+
+
 def test_it_finds_back_to_increments_and_pays_little_for_looking(priced: Priced) -> None:
     """The same program is dear for a while, and then cheap again."""
     spent = best = 0.0
