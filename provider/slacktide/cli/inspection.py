@@ -94,7 +94,8 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     measured = found["calibration"]
     if measured is not None:
         cores, at = measured["cores"], _minute(measured["measured"])
-        say(f"calibrated on Spark {measured['spark']} with {cores} cores at {at}")
+        whole = "" if measured["is_whole"] else ", by an earlier version: slacktide calibrate"
+        say(f"calibrated on Spark {measured['spark']} with {cores} cores at {at}{whole}")
     removable = [
         f"{name} up to {entry['removable']}"
         for name, entry in found["sources"].items()

@@ -16,6 +16,7 @@ from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.reports import History, Report, ViewReport
 from slacktide.engine.sources import wide_ddl
 from slacktide.errors import InvalidSettingError
+from slacktide.optimizer.costs.coefficients import tells_of_tasks
 from slacktide.optimizer.upkeep import verdict
 from slacktide.store.naming import segments, told_until
 from slacktide.store.record import Source, ViewRecord
@@ -50,7 +51,8 @@ class Status:
         costs: how well the cost model tells of the newest runs: how many these are, the median of the
             relative error, and the 90th percentile of the factor; see `slacktide.optimizer.costs.Fit`.
         calibration: what units of work were measured to cost; see
-            `slacktide.engine.calibrating.Calibration`. None where nobody has.
+            `slacktide.engine.calibrating.Calibration`; `is_whole` is false where an earlier version measured fewer
+            kinds of work, so that its prices of tasks are not taken. None where nobody has.
     """
 
     root: str
@@ -148,8 +150,15 @@ def make_status(
         mirror_bytes=_bytes(world, is_mirror),
         answer_bytes=_bytes(world, is_answer),
         costs=Knowledge(world).fitted.errors(),
-        calibration=dict(world.calibration) or None,
+        calibration=_calibration(world),
     )
+
+
+def _calibration(world: World) -> dict[str, Any] | None:
+    if not world.calibration:
+        return None
+    prices: Any = world.calibration["coefficients"]
+    return {**world.calibration, "is_whole": tells_of_tasks(prices)}
 
 
 def _source(world: World, source: Source, waiting: Waiting) -> dict[str, Any]:

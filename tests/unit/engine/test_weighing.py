@@ -11,6 +11,7 @@ import pytest
 from slacktide import store as s
 from slacktide.engine.hindsight import Hindsight, hindsight
 from slacktide.engine.reports import Report
+from slacktide.optimizer.costs import DEFAULTS
 from slacktide.optimizer.plan import ViewPlan
 from tests.harness.priced import VIEW, Priced
 from tests.unit.optimizer.views import JOINED, SUMMED, view
@@ -118,6 +119,19 @@ def test_rows_that_nobody_has_counted_are_not_merged_without_a_mirror(priced: Pr
     assert not priced.run(costs(0.5))["predicted"]["merges"]
     priced.arrive("lines", None, 5)
     assert priced.run(costs(0.5))["predicted"]["merges"]
+
+
+def test_prices_of_a_version_with_fewer_kinds_of_work_are_told_apart(priced: Priced) -> None:
+    def whole(prices: dict[str, float]) -> bool:
+        told = {"coefficients": prices, "spark": "4.1.3", "cores": 2, "measured": "2026-01-01"}
+        priced.commit(s.NoteCalibration(told))
+        found = priced.ws.status().calibration
+        assert found is not None
+        return bool(found["is_whole"])
+
+    assert priced.ws.status().calibration is None
+    assert whole(DEFAULTS.to_dict())
+    assert not whole({kind: one for kind, one in DEFAULTS.to_dict().items() if kind != "files"})
 
 
 def test_it_finds_back_to_increments_and_pays_little_for_looking(priced: Priced) -> None:

@@ -79,9 +79,14 @@ class Coefficients:
         The CPU of tasks was fitted to all kinds of their work together: where one is not told, the others of
         them stand for it too, and none is taken.
         """
-        told = set(document) if document.keys() >= set(TASKS) else document.keys() - set(TASKS)
+        told = set(document) if tells_of_tasks(document) else document.keys() - set(TASKS)
         known = told & {field.name for field in fields(cls)}
         return cls(**{kind: float(document[kind]) for kind in known})
+
+
+def tells_of_tasks(document: Mapping[str, float]) -> bool:
+    """Whether prices were measured with all kinds of work that tasks have to this version."""
+    return document.keys() >= set(TASKS)
 
 
 DEFAULTS: Final = Coefficients()
