@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from slacktide.cli.bench_table import whole
+from slacktide.optimizer.costs.evidence import COUNTING
 from slacktide.optimizer.expand import all_rules
 from slacktide.workloads import tpch
-from tests.campaigns import measured_methods
+from tests.campaigns import full_runs, measured_methods
 from tests.campaigns.planned_tpcds import INSTANTS, PATTERNS, QUERIES
 from tests.campaigns.planning import SINGLE, SWITCHES
 from tests.campaigns.random_views import ROUND, summary
@@ -240,6 +241,22 @@ def test_the_cost_model_is_held_to_what_adr_9_says() -> None:
     assert scattered["seconds"]["chosen"] <= 1.4 * scattered["seconds"]["best"]
     assert scattered["seconds"]["chosen"] <= 0.5 * scattered["seconds"]["always incremental"]
     assert clustered["seconds"]["chosen"] <= 1.05 * clustered["seconds"]["always incremental"]
+
+
+def test_signed_rows_spare_full_runs_what_adr_9_says() -> None:
+    campaign = found("full_runs")
+    assert campaign["scale"] == 1
+    told = full_runs.summary(campaign["cells"])
+    assert told == campaign["summary"]
+    assert told["different"] == []
+    assert {name.partition(" ")[2] for name in campaign["cells"]} == {
+        full_runs.BUILT,
+        *full_runs.ARRIVALS,
+    }
+    for after in full_runs.ARRIVALS:
+        assert told["signed of text"][after]["most"] < 1
+        assert told["signed of text"][after]["median"] <= 0.5
+        assert told["after changes of as built"]["signed"][after]["median"] <= 1.1 * COUNTING
 
 
 def _clustered(share: float) -> tuple[dict[str, Any], dict[str, Any]]:
