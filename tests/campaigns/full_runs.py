@@ -91,14 +91,14 @@ class Pairs:
         query = query_of(record.sql, view, {})
         for repetition in range(self._repetitions):
             order = WAYS if repetition % 2 else reversed(WAYS)
-            for way, program in ((way, programs[way]) for way in order):
+            for way in order:
                 self._runs += 1
                 attempt = f"pair-{self._runs}"
                 executor = Executor(
                     self._spark, store, store.world(), attempt=attempt, now=TickingClock()()
                 )
                 end = dict(record.versions or {})
-                task = Task(record.name, program, {}, end, {}, query, kind="view")
+                task = Task(record.name, programs[way], {}, end, {}, query, kind="view")
                 outcome = executor.run(task)
                 assert outcome.answer is not None
                 seconds[way].append(round(outcome.cost.cpu_seconds, 3))

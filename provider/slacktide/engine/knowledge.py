@@ -18,6 +18,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.tree import relations
 from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import mirror_id
+from slacktide.common.reasons import Reason
 from slacktide.optimizer.costs import (
     DEFAULTS,
     Coefficients,
@@ -52,6 +53,8 @@ LARGEST_FIGURE = 1e15
 """Seconds, rows or bytes above which a figure is none that a run measured."""
 LARGEST_EXPECTED = 1e30
 """And none that was expected of one."""
+_STUMBLED = ("CHANGE_FAILS", "PROGRAM_REFUSED")
+"""Why a run took the author's text in place of a program that failed."""
 
 
 class Knowledge:
@@ -290,7 +293,7 @@ def _sample(told: Any) -> Sample | None:
 def _has_stumbled(told: Any) -> bool:
     reasons = told.get("reasons") if isinstance(told, Mapping) else None
     listed = reasons if isinstance(reasons, list | tuple) else ()
-    return any(str(one).startswith(("CHANGE_FAILS", "PROGRAM_REFUSED")) for one in listed)
+    return any(Reason.parse(str(one)).code in _STUMBLED for one in listed)
 
 
 def _sound_count(told: Any) -> int | None:

@@ -144,10 +144,10 @@ def _merges(known: Knowledge, view: ReadView, end: Mapping[str, int]) -> bool:
     """Whether a full run merges most of the rows that it reads; see `Evidence.merges`."""
     sources = known.world.sources
     rows = {name: sources[name].rows_at(end[name]) or 0 for name in view.sources}
-    merged = sum(n for name, n in rows.items() if _is_merged(known.world, name, end[name]))
+    merged = [name for name in rows if _is_merged(known.world, name, end[name])]
     if not any(rows.values()):  # nobody has counted them
-        return any(_is_merged(known.world, name, end[name]) for name in rows)
-    return 2 * merged > sum(rows.values())
+        return bool(merged)
+    return 2 * sum(rows[name] for name in merged) > sum(rows.values())
 
 
 def _chosen(world: World, views: Sequence[str] | None) -> tuple[list[ViewRecord], tuple[str, ...]]:

@@ -18,7 +18,6 @@ from slacktide.optimizer.costs import (
     Coefficients,
     Evidence,
     Way,
-    program_key,
     program_work,
     work_by_node,
 )
@@ -190,9 +189,9 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
     analysis = analysis_of(view)
     if analysis is None or analysis.verdict():
         obstacles = view.reasons if analysis is None else analysis.verdict()
-        return _stateless(name, view, situation, _first_run(situation) + obstacles)
+        return _stateless(name, view, analysis, situation, _first_run(situation) + obstacles)
     if situation.policy == "full":
-        return _stateless(name, view, situation, (Reason("POLICY", "full"),), analysis)
+        return _stateless(name, view, analysis, situation, (Reason("POLICY", "full"),))
     if not situation.start:
         return _built(name, view, analysis, situation, _first_run(situation))
     if situation.rebuilds:
@@ -217,9 +216,13 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
     built = anew(name, view, question.analysis)
     alone = without_states(name, view, question.analysis, built)
     merges = _merges(situation)
-    full = {"rebuild": built, "text": alone.now(merges=merges)}
-    candidates = {way: _candidate(program, view, situation) for way, program in full.items()}
-    candidates["other"] = _candidate(alone.now(merges=not merges), view, situation)
+    full = {
+        "rebuild": built,
+        "text": alone.now(merges=merges),
+        "other": alone.now(merges=not merges),
+    }
+    known = {program: _in_full(program, view, situation) for program in {*full.values()}}
+    candidates = {way: known[program] for way, program in full.items()}
     case = _case(view, situation, now, candidates)
     found = _found(case, situation)
     without = question.stopped(now) if now.chains and found.way != "incremental" else None
@@ -296,9 +299,9 @@ def _guard(
 def _stateless(
     name: str,
     view: ReadView,
+    analysis: Maintainability | None,
     situation: Situation,
     reasons: tuple[Reason, ...],
-    analysis: Maintainability | None = None,
 ) -> _Chosen:
     alone, merges = without_states(name, view, analysis), _merges(situation)
     program, other = alone.now(merges=merges), alone.now(merges=not merges)
@@ -330,14 +333,19 @@ def _predicted(
     """What a program is expected to cost where there is nothing to choose; empty if it is not read."""
     if view.relation is None:
         return {}
-    candidates = (_candidate(one, view, situation) for one in (program, *like))
+    programs = dict.fromkeys((program, *like))
+    candidates = [_in_full(one, view, situation) for one in programs]
     return Weighed(way, None, (situation.evidence.predict(way, *candidates),)).to_dict()
 
 
 def _candidate(program: Program, view: ReadView, situation: Situation) -> Candidate:
-    """A program with the work that is expected of it."""
-    work = program_work(program, situation.statistics, view.relation)
-    return Candidate(program_key(program), work, merging(program))
+    """A program that extends the answer, with the work that is expected of it."""
+    return Candidate.of(program, program_work(program, situation.statistics, view.relation))
+
+
+def _in_full(program: Program, view: ReadView, situation: Situation) -> Candidate:
+    """A program that makes the answer anew."""
+    return _candidate(program, view, situation)._replace(merging=merging(program))
 
 
 def _passed_snapshot(program: Program, situation: Situation) -> str:

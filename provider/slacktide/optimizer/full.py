@@ -30,7 +30,7 @@ MOST_OPERATORS: Final = 500
 def anew(name: str, view: ReadView, analysis: Maintainability) -> Program:
     """States and answer from the sources; the author's text where there are no states."""
     program = rebuild(name, analysis)
-    return program if _has_states(program) else from_snapshots(name, view)
+    return program if any(True for _ in of_type(program, Save)) else from_snapshots(name, view)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,7 @@ def without_states(
     text = from_snapshots(name, view)
     if analysis is None or analysis.verdict():
         return Alone(text, text)
-    program = anew(name, view, analysis) if built is None else built
-    signed = unstored(program) if _has_states(program) else text
+    signed = unstored(anew(name, view, analysis) if built is None else built)
     is_worth = over_signed_rows(signed) and operators_planned(signed) <= MOST_OPERATORS
     return Alone(text, signed if is_worth else text)
 
@@ -126,7 +125,3 @@ def over_signed_rows(program: Program) -> bool:
 def merging(program: Program) -> float:
     """What a program takes over mirrors to which changes came, over what it takes over mirrors as they were written."""
     return COUNTING if over_signed_rows(program) else MERGING
-
-
-def _has_states(program: Program) -> bool:
-    return any(True for _ in of_type(program, Save))

@@ -181,7 +181,7 @@ class Question:
         """With the join that saves most, of those that the program reads tables for."""
         program, needed = now.maintenance.program, scopes(self.analysis)
         work = self._work(program)
-        price = self.evidence.predict("incremental", _candidate(program, work)).price
+        price = self.evidence.predict("incremental", Candidate.of(program, work)).price
         found: list[Remembering] = []
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
@@ -225,7 +225,7 @@ class Question:
         """
         program = now.maintenance.program
         work = self._work(program)
-        price = self.evidence.predict("incremental", _candidate(program, work)).price
+        price = self.evidence.predict("incremental", Candidate.of(program, work)).price
         found: list[Remembering] = []
         for chain in now.chains:
             chains = tuple(other for other in now.chains if other != chain)
@@ -265,13 +265,13 @@ class Question:
         """
         evidence, rates = self.evidence, self.evidence.coefficients
         if self._has_alike(now, work) and self._has_alike(other, work_other):
-            return price - evidence.predict("incremental", _candidate(other, work_other)).price
-        less, past = work.minus(work_other), evidence.nearest(_candidate(now, work))
+            return price - evidence.predict("incremental", Candidate.of(other, work_other)).price
+        less, past = work.minus(work_other), evidence.nearest(Candidate.of(now, work))
         in_tasks = rates.in_tasks(less) if past is None else past.seconds_of(less, rates)
         return in_tasks + rates.outside(less)
 
     def _has_alike(self, program: Program, work: Vector) -> bool:
-        return self.evidence.has_alike(_candidate(program, work))
+        return self.evidence.has_alike(Candidate.of(program, work))
 
     def _work(self, program: Program, rel: r.Rel | None = None) -> Vector:
         """The work of a program, where a join may be remembered that is not yet."""
@@ -282,10 +282,6 @@ class Question:
             facts = StoredFacts(size.rows.value, packed(size.rows, rel.columns))
             known = replace(known, stored={**known.stored, chain: facts})
         return program_work(program, known)
-
-
-def _candidate(program: Program, work: Vector) -> Candidate:
-    return Candidate(program_key(program), work)
 
 
 def _saved(found: Remembering) -> float:

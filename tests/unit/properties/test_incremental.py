@@ -5,6 +5,8 @@ Of some views all chains are compacted in every run, whole or above their base.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import hypothesis
 import pytest
 from hypothesis import strategies as st
@@ -85,14 +87,20 @@ def without_states_equals_batch(data: st.DataObject) -> None:
         maintained.refresh("full")
 
 
-@pytest.mark.parametrize("shard", range(SHARDS))
-def test_every_refresh_equals_batch(shard: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def play(
+    refresh: Callable[[], None], seed: int, shard: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Split into shards, that workers share them; where examples are fixed, each has its own."""
     if shard % 2:
         monkeypatch.setattr(first, "FEWEST_KEPT", 1)  # so that first rows run dry
     if hypothesis.settings().derandomize:
-        hypothesis.seed(shard)(refresh_equals_batch)
-    refresh_equals_batch()
+        hypothesis.seed(seed + shard)(refresh)
+    refresh()
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_every_refresh_equals_batch(shard: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    play(refresh_equals_batch, 0, shard, monkeypatch)
 
 
 @pytest.mark.parametrize("shard", range(SHARDS // 4))
@@ -100,11 +108,7 @@ def test_every_answer_from_kept_states_equals_batch(
     shard: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A view whose answer goes away while some of its states stay, as where its text is replaced."""
-    if shard % 2:
-        monkeypatch.setattr(first, "FEWEST_KEPT", 1)
-    if hypothesis.settings().derandomize:
-        hypothesis.seed(100 + shard)(resumed_equals_batch)
-    resumed_equals_batch()
+    play(resumed_equals_batch, 100, shard, monkeypatch)
 
 
 @pytest.mark.parametrize("shard", range(SHARDS // 4))
@@ -112,11 +116,7 @@ def test_every_answer_of_a_view_that_lags_equals_batch(
     shard: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A view that failed or was paused while another one went on with the states that both keep."""
-    if shard % 2:
-        monkeypatch.setattr(first, "FEWEST_KEPT", 1)
-    if hypothesis.settings().derandomize:
-        hypothesis.seed(200 + shard)(caught_up_equals_batch)
-    caught_up_equals_batch()
+    play(caught_up_equals_batch, 200, shard, monkeypatch)
 
 
 @pytest.mark.parametrize("shard", range(SHARDS // 4))
@@ -124,8 +124,4 @@ def test_every_answer_without_states_equals_batch(
     shard: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Over signed rows, wherever the view is maintainable and would keep states."""
-    if shard % 2:
-        monkeypatch.setattr(first, "FEWEST_KEPT", 1)
-    if hypothesis.settings().derandomize:
-        hypothesis.seed(300 + shard)(without_states_equals_batch)
-    without_states_equals_batch()
+    play(without_states_equals_batch, 300, shard, monkeypatch)

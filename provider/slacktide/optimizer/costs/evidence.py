@@ -58,6 +58,11 @@ class Candidate(NamedTuple):
     work: Vector
     merging: float = 1.0
 
+    @classmethod
+    def of(cls, program: Program, work: Vector, merging: float = 1.0) -> Candidate:
+        """A program, by its digest."""
+        return cls(program_key(program), work, merging)
+
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
