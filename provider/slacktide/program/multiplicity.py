@@ -81,10 +81,12 @@ def adds_up(operator: Operator) -> bool:
         is_linear = as_rows and is_rowable(one) and not is_plain(one)
         if isinstance(one, o.ReadSnapshot) and not is_linear:
             return True
-        asked = [one.right] if isinstance(one, o.SemiBags) else []
-        if is_linear or isinstance(one, o.Evaluate | o.First):
-            asked = [*o.operator_inputs(one)]
-        stack += [(part, part in asked) for part in o.operator_inputs(one)]
+        # Only the first input of a semi-join has its rows passed on.
+        passed = 1 if isinstance(one, o.SemiBags) else len(o.operator_inputs(one))
+        are_rows = is_linear or isinstance(one, o.Evaluate | o.First)
+        stack += [
+            (part, are_rows or place >= passed) for place, part in enumerate(o.operator_inputs(one))
+        ]
     return False
 
 

@@ -29,6 +29,7 @@ def evaluated(operator: Operator) -> o.Evaluate:
         o.Consolidate(T),
         o.JoinBags(T, U, MEET),
         o.SemiBags(T, U, MEET, False),
+        o.SemiBags(T, T, None, False),
         o.SemiBags(o.ReadBag("states/x", (X,)), o.Consolidate(U), MEET, False),
         evaluated(o.Consolidate(T)),
         evaluated(evaluated(o.Consolidate(T))),
