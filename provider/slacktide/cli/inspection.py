@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slacktide.cli.access import AsJson, Views, names, opened, spark_session
-from slacktide.cli.cycle import read_plan
-from slacktide.cli.screen import bytes_text, emit, progress, say, show_table
+from slacktide.cli.cycle import gravest, read_plan
+from slacktide.cli.screen import bytes_text, emit, progress, say, show_table, told
 from slacktide.cli.source import show_sources
 from slacktide.cli.view import show_views
 from slacktide.common.names import is_name
@@ -190,8 +190,16 @@ def verify(
         say("no view has an answer yet: slacktide refresh")
     else:
         show_verification(document["views"])
-    if not verification.equal:
-        raise typer.Exit(InvariantError.exit_code)
+    code = _exit_of(document["views"].values())
+    if code:
+        raise typer.Exit(code)
+
+
+def _exit_of(views: Iterable[Mapping[str, Any]]) -> int:
+    """The exit code of a comparison: an answer that differs is the gravest, a batch run that failed is what it failed of."""
+    if any(not view["equal"] and view["error"] is None for view in views):
+        return InvariantError.exit_code
+    return gravest(view["error"] for view in views)
 
 
 def verify_foreign_keys(workspace: Workspace, views: list[str] | None, as_json: bool) -> None:
@@ -220,8 +228,8 @@ def show_verification(found: Mapping[str, Mapping[str, Any]]) -> None:
         (
             name,
             view["equal"],
-            view["missing"],
-            view["extra"],
+            None if view["error"] else view["missing"],
+            None if view["error"] else view["extra"],
             view["batch"].get("rows_read"),
             view["batch"].get("cpu_seconds"),
         )
@@ -235,6 +243,8 @@ def show_verification(found: Mapping[str, Mapping[str, Any]]) -> None:
             say(f"{name}: more rows differ than were looked at")
         if view["incomparable"]:
             say(f"{name}: not compared, because {view['incomparable']}")
+        if view["error"]:
+            say(told(view["error"]))
         for row in view["sample"]:
             say(f"{name}: {_difference(row)}")
 

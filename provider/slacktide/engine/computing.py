@@ -6,20 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from slacktide.common.chain_ids import is_of_view
 from slacktide.common.reasons import Reason
 from slacktide.engine.answers import former_answer
 from slacktide.engine.pinning import check_pinned
-from slacktide.engine.work import Work
+from slacktide.engine.work import Work, is_of_all
 from slacktide.errors import (
-    DamagedFileError,
     DataError,
     ExecutionError,
     FunctionError,
     InvariantError,
     SlacktideError,
     SourceError,
-    StorageError,
     UnknownObjectError,
     UnsupportedQueryError,
 )
@@ -64,17 +61,10 @@ def compute(
     except (DataError, FunctionError, UnsupportedQueryError) as error:
         _compute_otherwise(executor, store, world, work, error)
     except SlacktideError as error:
-        if _ends_run(error):
+        if is_of_all(error):
             raise
         if not _left_to_due(work, error):
             work.error = error
-
-
-def _ends_run(error: SlacktideError) -> bool:
-    """Whether a failure is not that of one view alone, as that of a damaged answer is."""
-    if isinstance(error, DamagedFileError):
-        return not is_of_view(error.chain)
-    return isinstance(error, SourceError | StorageError | InvariantError)
 
 
 def _left_to_due(work: Work, failure: SlacktideError) -> bool:
@@ -177,7 +167,7 @@ def _compute_otherwise(
         try:
             _execute(executor, store, world, work)
         except SlacktideError as error:
-            if _ends_run(error):
+            if is_of_all(error):
                 raise
             work.error = error
         else:

@@ -18,6 +18,8 @@ from slacktide.engine.matching import Magnitudes, unmatched
 from slacktide.engine.pinning import check_windows, snapshot_windows
 from slacktide.engine.reading import stored_columns
 from slacktide.engine.ties import is_legal_cut
+from slacktide.engine.work import is_of_all
+from slacktide.errors import SlacktideError
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
@@ -46,6 +48,7 @@ class ViewVerification:
         incomparable: why rows were not compared, in words: a query that gives other rows each time
             it runs has no answer to compare with, nor has one of an instant that is not known. Empty
             where they were.
+        error: code, message and hint where the batch run, or reading the answer, failed; it is not equal then.
     """
 
     equal: bool
@@ -56,6 +59,7 @@ class ViewVerification:
     batch: Mapping[str, Any] = field(default_factory=dict)
     incomparable: str = ""
     is_cut: bool = False
+    error: Mapping[str, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that is printed."""
@@ -68,6 +72,7 @@ class ViewVerification:
             "schema": self.schema,
             "batch": dict(self.batch),
             "incomparable": self.incomparable,
+            "error": None if self.error is None else dict(self.error),
         }
 
 
@@ -100,8 +105,11 @@ class Verifier:
     def verify(self, names: Sequence[str]) -> Verification:
         """Compare the answers of some views; those without an answer are left out.
 
+        What fails for one view is told of it, and the others are compared.
+
         Raises:
             SourceError: a file that batch would read is not as it was accepted.
+            StorageError: a mirror that batch would read is damaged, or the store cannot be reached.
         """
         from slacktide.spark.shelf import Shelves
 
@@ -109,7 +117,7 @@ class Verifier:
         records = [self._world.views[name] for name in names]
         answered = [record for record in records if record.versions]
         self._check_pinned(answered)
-        return Verification({record.name: self._one(record, shelves) for record in answered})
+        return Verification({record.name: self._told(record, shelves) for record in answered})
 
     def _check_pinned(self, records: Iterable[ViewRecord]) -> None:
         """Check that what batch reads is what was accepted."""
@@ -120,6 +128,14 @@ class Verifier:
         ]
         windows = [one for versions in read for one in snapshot_windows(self._world, versions)]
         check_windows(self._store, self._world, windows)
+
+    def _told(self, record: ViewRecord, shelves: Shelves) -> ViewVerification:
+        try:
+            return self._one(record, shelves)
+        except SlacktideError as error:
+            if is_of_all(error):
+                raise
+            return ViewVerification(equal=False, missing=0, extra=0, error=error.to_dict())
 
     def _one(self, record: ViewRecord, shelves: Shelves) -> ViewVerification:
         from slacktide.spark.comparison import Comparison

@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import is_of_view
 from slacktide.engine.definitions import ViewDraft
-from slacktide.errors import SlacktideError
+from slacktide.errors import (
+    DamagedFileError,
+    InvariantError,
+    SlacktideError,
+    SourceError,
+    StorageError,
+)
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.spark.task import Outcome, Query
 from slacktide.store.record import ViewRecord
@@ -40,3 +47,10 @@ class Work:
     def is_counted(self) -> bool:
         """Whether the run does nothing for the view but count a refresh of its period."""
         return self.plan.turn is not None and self.plan.program is None and self.error is None
+
+
+def is_of_all(error: SlacktideError) -> bool:
+    """Whether a failure is not that of one view alone, as that of a damaged answer is."""
+    if isinstance(error, DamagedFileError):
+        return not is_of_view(error.chain)
+    return isinstance(error, SourceError | StorageError | InvariantError)

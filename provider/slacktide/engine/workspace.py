@@ -276,6 +276,8 @@ class Workspace(WorkspaceDefinitions):
     ) -> Verification:
         """Compare answers with a batch run over the same versions, as multisets.
 
+        A batch run that fails is told of its view, and the others are compared.
+
         Args:
             spark: the session.
             views: which; None for all.

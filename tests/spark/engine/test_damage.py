@@ -89,6 +89,9 @@ def test_a_damaged_answer_fails_its_view_alone(lab: Lab, damage: str) -> None:
     whole = {path: path.read_bytes() for path in files(lab, "views/sums")}
     for path in whole:
         DAMAGES[damage](path)
+    verified = lab.ws.verify(lab.spark).views
+    assert [verified[name].equal for name in ("same", "sums", "text")] == [True, False, True]
+    assert (verified["sums"].error or {})["code"] == "DAMAGED_FILE"
     record = lab.ws._store.world().views["sums"]
     for value in (-7, -8):  # with the state that both keep, and with it as the other has left it
         lab.land("t", insert=[("k1", value)])
@@ -209,3 +212,6 @@ def test_reading_what_is_damaged_says_so(
         assert told.code == e.DamagedFileError.exit_code, told
         assert "a file of the workspace cannot be read" in told.err
         assert "drop the view and add it again" in told.err
+    told = program("verify")
+    assert told.code == e.DamagedFileError.exit_code, told
+    assert "drop the view and add it again" in told.out

@@ -13,8 +13,12 @@ pytestmark = pytest.mark.spark
 def test_a_query_that_can_never_run_is_refused(lab: Lab) -> None:
     lab.source("t", "id INT, v INT, s STRING COLLATE UTF8_LCASE", (1, 1, "a"))
     lab.ws.add_function("twice", "tests.harness.user_functions:scored", returns="int")
+    lab.ws.add_function(
+        "spread", "tests.harness.user_functions:spread", returns="double", kind="pandas"
+    )
     for text, told in (
         ("SELECT a.id FROM t a LEFT JOIN t b ON twice(a.v + b.v) > 0", "PYTHON_UDF_IN_ON_CLAUSE"),
+        ("SELECT id, spread(v) AS x, count(*) AS n FROM t GROUP BY id", "INVALID_PANDAS_UDF"),
         ("SELECT id, struct() AS x FROM t", "structs without fields"),
         ("SELECT map(s, id) AS m FROM t", "keys that a collation compares"),
         ("SELECT array(map('k' COLLATE UTF8_LCASE, id)) AS m FROM t", "keys that a collation"),

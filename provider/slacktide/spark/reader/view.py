@@ -72,6 +72,7 @@ def read_view(
 
 def _read(workshop: Workshop, sql: str, settings: Mapping[str, str]) -> ReadView:
     execution, facts = workshop.analyse(sql)
+    _check_plannable(execution)
     outputs = tuple(
         Column(place, field["name"], field["t"], field["n"])
         for place, field in enumerate(facts["output"])
@@ -93,7 +94,7 @@ def _read(workshop: Workshop, sql: str, settings: Mapping[str, str]) -> ReadView
         # The texts that are written from a relation escape with backslashes.
         return replace(view, reasons=(Reason("UNREADABLE_EXPRESSION", f"text under {_RAW_TEXTS}"),))
     try:
-        return _with_relation(workshop, workshop.bridge.tree(_optimized(execution)), view)
+        return _with_relation(workshop, workshop.bridge.tree(execution.optimizedPlan()), view)
     except UnreadableError as stop:
         return replace(view, reasons=(stop.reason,))
     except (PySparkException, Py4JJavaError) as error:
@@ -103,14 +104,16 @@ def _read(workshop: Workshop, sql: str, settings: Mapping[str, str]) -> ReadView
         return replace(view, reasons=(Reason("UNREADABLE_NODE", "a plan nested too deeply"),))
 
 
-def _optimized(execution: Any) -> Any:
-    """The plan that is read; what the optimiser refuses is refused at every run."""
+def _check_plannable(execution: Any) -> None:
+    """Refuse what Spark's optimiser or planner refuses, as it would at every run over rows."""
     try:
-        return execution.optimizedPlan()
+        execution.sparkPlan()
     except AnalysisException as error:
         raise QueryError(
             f"the query cannot be run: {one_line(error)}", hint="change the query as Spark says"
         ) from error
+    except (PySparkException, Py4JJavaError):
+        return  # what is no word of Spark's on the query is told as it is read
 
 
 def _with_relation(workshop: Workshop, tree: Any, view: ReadView) -> ReadView:
