@@ -8,12 +8,7 @@ once, let the planner see what its runs cost; then all of them come `--repetitio
 order, and which workspace goes first takes turns. A few views at a time go through all of that, in workspaces of
 their own. What the output holds is not run again: a group that is there in part goes on where its folder is, too.
 
-A *cell* is a view, a nature and a share. What a way costs in it is the median of its CPU seconds in tasks, though the
-planner also reckons with jobs and planning; its noise is the median difference between one run of the way and the
-next. A choice is wrong where what was chosen in most repetitions costs more than the other way, by more than the
-noise of both; where the two ways differ by less than that, either is right, and the cell is called *even*. Runs
-before which a full run had left the states behind had no states to go on from, other than those beside
-which they stand: they count as *left* and say nothing of what was chosen in their cell.
+What is right is told by `tests.campaigns.hindsight_cells`, and drawn by `tests.campaigns.hindsight_page`.
 """
 
 from __future__ import annotations
@@ -25,21 +20,18 @@ import platform
 import random
 import shutil
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from slacktide.cli.showcase import Showcase
-from slacktide.engine.hindsight import LEAST, NOISE
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import ExecutionError
 from slacktide.optimizer.costs import Vector
 from slacktide.workloads.tpch import QUERIES
 from slacktide.workloads.tpch.stream import ChangeStream
+from tests.campaigns.hindsight_cells import WORKSPACES, summary
 from tests.harness.by_line import by_line
 from tests.harness.versions import versions
 
@@ -53,77 +45,10 @@ GROUP = 6
 """Views that go through a campaign together."""
 NATURES = ("clustered", "scattered")
 SHARES = (0.0001, 0.001, 0.01, 0.1, 0.5)
-POLICIES = {"chosen": "auto", "incremental": "incremental", "full": "full"}
+POLICIES = dict(zip(WORKSPACES, ("auto", "incremental", "full"), strict=True))
 CALIBRATING = tuple(product(NATURES, SHARES))
-LEFT = frozenset({"STATES_LEFT", "STATE_MISSING"})
-"""Why a run had no increments to choose."""
 
 Costs = Mapping[str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What was found of a view under arrivals of a nature and a share.
-
-    Attributes:
-        view: its name.
-        nature: of the arrivals.
-        share: of the base that they change.
-        choices: ``incremental`` or ``full``, of each repetition but those before which states were left behind.
-        seconds: what the runs of each workspace took, in order.
-        counted: the same of the repetitions with a choice.
-    """
-
-    view: str
-    nature: str
-    share: float
-    choices: Sequence[str]
-    seconds: Mapping[str, Sequence[float]]
-    counted: Mapping[str, Sequence[float]]
-
-    @property
-    def choice(self) -> str:
-        """What was chosen in most repetitions."""
-        return Counter(self.choices).most_common(1)[0][0]
-
-    @property
-    def best(self) -> float:
-        """What the cheaper way costs."""
-        return min(self._cost("incremental"), self._cost("full"))
-
-    @property
-    def is_right(self) -> bool:
-        """Whether no other way costs less than the chosen one, beyond noise."""
-        return self._cost(self.choice) - self.best <= self._noise
-
-    @property
-    def is_even(self) -> bool:
-        """Whether the two ways differ by no more than noise."""
-        return abs(self._cost("incremental") - self._cost("full")) <= self._noise
-
-    @property
-    def is_cheap(self) -> bool:
-        """Whether what the planner's runs took is near what the best way took beside them: a factor, or seconds."""
-        taken, *ways = (median(self.counted[name]) for name in POLICIES)
-        return taken <= max(NOISE * min(ways), min(ways) + LEAST)
-
-    @property
-    def _noise(self) -> float:
-        return sum(_noise(self.seconds[way]) for way in ("incremental", "full"))
-
-    def _cost(self, workspace: str) -> float:
-        return median(self.seconds[workspace])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the form of the summary."""
-        costs = {name: round(self._cost(name), 3) for name in POLICIES}
-        where = {"view": self.view, "nature": self.nature, "share": self.share}
-        told = {"choice": self.choice, "right": self.is_right, "cheap": self.is_cheap}
-        return {**where, **told, **costs, "noise": round(self._noise, 3)}
-
-
-def _noise(seconds: Sequence[float]) -> float:
-    return median([abs(one - other) for one, other in pairwise(seconds)] or [0.0])
 
 
 class SideBySide:
@@ -216,57 +141,6 @@ def rounds(repetitions: int) -> Iterator[tuple[str, float]]:
     draw = random.Random(SEED)  # noqa: S311
     for _ in range(repetitions):
         yield from draw.sample(CALIBRATING, len(CALIBRATING))
-
-
-def cells(found: Sequence[Mapping[str, Any]]) -> list[Cell]:
-    """The cells of what was measured; a run with nothing to do, or by another way, is left out with those beside it."""
-    grouped: dict[tuple[str, str, float], list[dict[str, Any]]] = {}
-    for one in found:
-        for view in one["chosen"]:
-            told = {name: one[name][view] for name in POLICIES}
-            ways = told["incremental"]["choice"], told["full"]["choice"]
-            if ways == ("incremental", "full") and told["chosen"]["choice"] != "unchanged":
-                grouped.setdefault((view, one["nature"], one["share"]), []).append(told)
-    return [_cell(where, many) for where, many in grouped.items()]
-
-
-def _cell(where: tuple[str, str, float], many: Sequence[Mapping[str, Any]]) -> Cell:
-    told = [one for one in many if LEFT.isdisjoint(one["chosen"]["reasons"])]
-    choices = [one["chosen"]["choice"] for one in told]
-    return Cell(*where, choices, _seconds(many), _seconds(told))
-
-
-def _seconds(many: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[float]]:
-    return {name: [one[name]["seconds"] for one in many] for name in POLICIES}
-
-
-def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The figures of a campaign, of rounds after those by which the planner learns."""
-    seen = cells(found)
-    told = [cell for cell in seen if cell.choices]
-    errors = sorted(_errors(found))
-    return {
-        "cells": len(told),
-        "left": len(seen) - len(told),
-        "even": sum(cell.is_even for cell in told),
-        "right": round(sum(cell.is_right for cell in told) / max(len(told), 1), 4),
-        "near the best": round(sum(cell.is_cheap for cell in told) / max(len(told), 1), 4),
-        "not right": [cell.to_dict() for cell in told if not cell.is_right],
-        "not near": [cell.to_dict() for cell in told if cell.is_right and not cell.is_cheap],
-        "error of expected CPU": {
-            "median": round(errors[len(errors) // 2], 4) if errors else None,
-            "90th percentile": round(errors[len(errors) * 9 // 10], 4) if errors else None,
-        },
-    }
-
-
-def _errors(found: Sequence[Mapping[str, Any]]) -> Iterator[float]:
-    """By which factor less one the CPU of runs was not what was expected, where it is not next to nothing."""
-    for one in found:
-        for told in one["chosen"].values():
-            taken, expected = told.get("seconds", 0.0), told.get("expected")
-            if expected and taken > LEAST and not told["switched"]:
-                yield max(taken, expected) / min(taken, expected) - 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

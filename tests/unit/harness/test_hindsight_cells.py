@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES, cells, rounds, summary
+from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES, rounds
+from tests.campaigns.hindsight_cells import cells, summary
 
 
 def told(choice: str, seconds: float, expected: float | None = None) -> dict[str, Any]:

@@ -1,0 +1,147 @@
+"""What the campaign of choices in hindsight says of costs that were measured: cells, and how many are right.
+
+A *cell* is a view, a nature and a share. What a way costs in it is the median of its CPU seconds in tasks, though the
+planner also reckons with jobs and planning; its noise is the median difference between one run of the way and the
+next. A choice is wrong where what was chosen in most repetitions costs more than the other way, by more than the
+noise of both; where the two ways differ by less than that, either is right, and the cell is called *even*. Runs
+before which a full run had left the states behind had no states to go on from, other than those beside
+which they stand: they count as *left* and say nothing of what was chosen in their cell.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+from slacktide.engine.hindsight import LEAST, NOISE
+
+WAYS = ("incremental", "full")
+WORKSPACES = ("chosen", *WAYS)
+LEFT = frozenset({"STATES_LEFT", "STATE_MISSING"})
+"""Why a run had no increments to choose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What was found of a view under arrivals of a nature and a share.
+
+    Attributes:
+        view: its name.
+        nature: of the arrivals.
+        share: of the base that they change.
+        choices: ``incremental`` or ``full``, of each repetition but those before which states were left behind.
+        seconds: what the runs of each workspace took, in order.
+        counted: the same of the repetitions with a choice.
+    """
+
+    view: str
+    nature: str
+    share: float
+    choices: Sequence[str]
+    seconds: Mapping[str, Sequence[float]]
+    counted: Mapping[str, Sequence[float]]
+
+    @property
+    def choice(self) -> str:
+        """What was chosen in most repetitions."""
+        return Counter(self.choices).most_common(1)[0][0]
+
+    @property
+    def best(self) -> float:
+        """What the cheaper way costs."""
+        return min(self._cost("incremental"), self._cost("full"))
+
+    @property
+    def is_right(self) -> bool:
+        """Whether no other way costs less than the chosen one, beyond noise."""
+        return self._cost(self.choice) - self.best <= self._noise
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the two ways differ by no more than noise."""
+        return abs(self._cost("incremental") - self._cost("full")) <= self._noise
+
+    @property
+    def taken(self) -> tuple[float, float]:
+        """Seconds of the planner's runs, and of the best way in the runs beside them."""
+        chosen, *ways = (median(self.counted[name]) for name in WORKSPACES)
+        return chosen, min(ways)
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether what the planner's runs took is near what the best way took beside them: a factor, or seconds."""
+        chosen, best = self.taken
+        return chosen <= max(NOISE * best, best + LEAST)
+
+    @property
+    def _noise(self) -> float:
+        return sum(_noise(self.seconds[way]) for way in WAYS)
+
+    def _cost(self, workspace: str) -> float:
+        return median(self.seconds[workspace])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form of the summary."""
+        costs = {name: round(self._cost(name), 3) for name in WORKSPACES}
+        where = {"view": self.view, "nature": self.nature, "share": self.share}
+        told = {"choice": self.choice, "right": self.is_right, "cheap": self.is_cheap}
+        return {**where, **told, **costs, "noise": round(self._noise, 3)}
+
+
+def _noise(seconds: Sequence[float]) -> float:
+    return median([abs(one - other) for one, other in pairwise(seconds)] or [0.0])
+
+
+def cells(found: Sequence[Mapping[str, Any]]) -> list[Cell]:
+    """The cells of what was measured; a run with nothing to do, or by another way, is left out with those beside it."""
+    grouped: dict[tuple[str, str, float], list[dict[str, Any]]] = {}
+    for one in found:
+        for view in one["chosen"]:
+            told = {name: one[name][view] for name in WORKSPACES}
+            ways = told["incremental"]["choice"], told["full"]["choice"]
+            if ways == ("incremental", "full") and told["chosen"]["choice"] != "unchanged":
+                grouped.setdefault((view, one["nature"], one["share"]), []).append(told)
+    return [_cell(where, many) for where, many in grouped.items()]
+
+
+def _cell(where: tuple[str, str, float], many: Sequence[Mapping[str, Any]]) -> Cell:
+    told = [one for one in many if LEFT.isdisjoint(one["chosen"]["reasons"])]
+    choices = [one["chosen"]["choice"] for one in told]
+    return Cell(*where, choices, _seconds(many), _seconds(told))
+
+
+def _seconds(many: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[float]]:
+    return {name: [one[name]["seconds"] for one in many] for name in WORKSPACES}
+
+
+def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of a campaign, of rounds after those by which the planner learns."""
+    seen = cells(found)
+    told = [cell for cell in seen if cell.choices]
+    errors = sorted(_errors(found))
+    return {
+        "cells": len(told),
+        "left": len(seen) - len(told),
+        "even": sum(cell.is_even for cell in told),
+        "right": round(sum(cell.is_right for cell in told) / max(len(told), 1), 4),
+        "near the best": round(sum(cell.is_cheap for cell in told) / max(len(told), 1), 4),
+        "not right": [cell.to_dict() for cell in told if not cell.is_right],
+        "not near": [cell.to_dict() for cell in told if cell.is_right and not cell.is_cheap],
+        "error of expected CPU": {
+            "median": round(errors[len(errors) // 2], 4) if errors else None,
+            "90th percentile": round(errors[len(errors) * 9 // 10], 4) if errors else None,
+        },
+    }
+
+
+def _errors(found: Sequence[Mapping[str, Any]]) -> Iterator[float]:
+    """By which factor less one the CPU of runs was not what was expected, where it is not next to nothing."""
+    for one in found:
+        for told in one["chosen"].values():
+            taken, expected = told.get("seconds", 0.0), told.get("expected")
+            if expected and taken > LEAST and not told["switched"]:
+                yield max(taken, expected) / min(taken, expected) - 1

@@ -1,0 +1,125 @@
+"""Draws what the campaign of choices in hindsight found, whole groups alone, and writes the page of it.
+
+python -m tests.campaigns.hindsight_page
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES
+from tests.campaigns.hindsight_cells import Cell, cells, summary
+
+ROOT: Final = Path(__file__).parents[2]
+FOUND: Final = ROOT / "tests" / "campaigns" / "hindsight.json"
+PAGE: Final = ROOT / "provider" / "docs" / "hindsight.md"
+
+_HEAD: Final = """# Choices in hindsight
+
+Does the planner choose right between increments and full? Three workspaces follow the same arrivals at TPC-H scale {scale:g}: in
+one the planner chooses, in one each view is maintained by increments whatever that costs, in one each is computed from
+its sources. Ten arrivals let the planner see what its runs cost. Then each share of the base comes in each nature
+{repetitions} times, in an order that is drawn, and the three refresh in turns.
+
+Spark {spark}, {cores} cores ({machine}), Slacktide {slacktide}. To repeat it, {minutes} for six views; what the file holds is not run again:
+
+```sh
+python -m tests.campaigns.hindsight --folder FOLDER --out tests/campaigns/hindsight.json
+```
+
+*This page is written by `python -m tests.campaigns.hindsight_page` from that file.*
+"""
+_READING: Final = """## How to read it
+
+What a way costs is the median of its seconds of CPU in tasks. A choice is *wrong* where the way that was taken in most repetitions
+costs more than the other one by more than the noise of both; noise is the median difference between one run of a way and
+its next. A cell is *near the best* where what the planner's own runs took is at most 1.1 times what the better way took
+in the runs beside them, or 0.1 s more. Arrivals before which a full run had left the states behind
+offer no increments to choose, and count in neither.
+
+Each cell of the table names the way that was taken mostly, i for increments and f for full, and how many times of the better way's CPU the
+planner's runs took. Cells that are wrong or not near are bold; · is a view that the arrivals do not concern, - one whose
+states had been left before each of them.
+"""
+
+
+def page(found: Mapping[str, Any]) -> str:
+    """Draw the page of a campaign, of its whole groups."""
+    told = whole(found)
+    measured = [one for one in told if one["number"] > len(CALIBRATING)]
+    head = _HEAD.format(**found, minutes="about 75 minutes")
+    lines = [head, *_figures(summary(measured), found), "", _READING, *_matrix(measured), ""]
+    lines += _misses([cell for cell in cells(measured) if cell.choices])
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def whole(found: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The rounds of groups whose answers were compared in the end."""
+    return [one for one in found["rounds"] if one["group"] in found["different"]]
+
+
+def _figures(figures: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+    different = {
+        view for told in found["different"].values() for many in told.values() for view in many
+    }
+    errors = figures["error of expected CPU"]
+    groups = ", ".join(f"{group.split()[0]} to {group.split()[-1]}" for group in found["different"])
+    yield f"* Views: {groups}. Answers that differ from batch in the end: {', '.join(sorted(different)) or 'none'}."
+    yield f"* Cells with a choice: {figures['cells']}, of which in {figures['even']} the ways differ by no more than noise."
+    yield f"* **Right: {figures['right']:.1%}**; near the best: {figures['near the best']:.1%}."
+    yield (
+        f"* CPU as expected before each of the planner's runs against what it took: off by {errors['median']:.0%} at the median, and by a"
+        f" factor of {1 + errors['90th percentile']:.2f} at the 90th percentile."
+    )
+
+
+def _matrix(measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    found = {(cell.view, cell.nature, cell.share): cell for cell in cells(measured)}
+    columns = [*product(NATURES, SHARES)]
+    views = list(dict.fromkeys(view for one in measured for view in one["chosen"]))
+    yield "| view | " + " | ".join(f"{nature} {share:.2%}" for nature, share in columns) + " |"
+    yield "|---" * (len(columns) + 1) + "|"
+    for view in views:
+        yield f"| {view} | " + " | ".join(_shown(found.get((view, *one))) for one in columns) + " |"
+
+
+def _shown(cell: Cell | None) -> str:
+    if cell is None:
+        return "·"
+    if not cell.choices:
+        return "-"
+    chosen, best = cell.taken
+    text = f"{cell.choice[0]} {chosen / best:.2f}"
+    return text if cell.is_right and cell.is_cheap else f"**{text}**"
+
+
+def _misses(found: Sequence[Cell]) -> Iterator[str]:
+    missed = [cell for cell in found if not (cell.is_right and cell.is_cheap)]
+    if not missed:
+        return
+    yield "## What was missed"
+    yield ""
+    yield "Seconds of CPU; *chosen* is what the planner's runs took, the ways are those of the workspaces beside it."
+    yield ""
+    yield "| view | nature | share | taken | chosen | increments | full | noise | right | near |"
+    yield "|---" * 10 + "|"
+    for cell in missed:
+        told = cell.to_dict()
+        seconds = (f"{told[name]:.2f}" for name in ("chosen", "incremental", "full", "noise"))
+        verdict = ("yes" if told[name] else "no" for name in ("right", "cheap"))
+        where = (cell.view, cell.nature, f"{cell.share:.2%}", cell.choice)
+        yield f"| {' | '.join((*where, *seconds, *verdict))} |"
+
+
+def main() -> int:
+    """Write the page."""
+    PAGE.write_text(page(json.loads(FOUND.read_text(encoding="utf-8"))), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
