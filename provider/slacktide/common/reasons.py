@@ -31,6 +31,7 @@ SENTENCES: Final = MappingProxyType(
         "REFERENCE_BROKEN": "the answer went by a foreign key that does not hold ({detail})",
         "RUNTIME_GUARD": "the run found more to do than increments are worth ({detail})",
         "STALE_PLAN": "what the plan started from has moved, so it was made again ({detail})",
+        "STATES_BUILT": "its states are built with it, as they save more than that costs ({detail})",
         "STATES_LEFT": "what increments would save does not pay for building the states yet ({detail})",
         "STATES_KEPT": "the answer is made from what is remembered already",
         "STATE_MISSING": "what the view needs to remember is not there ({detail})",

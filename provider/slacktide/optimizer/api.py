@@ -234,7 +234,7 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
         return _extended(view, situation, question.reconsidered(now), case)
     return _Chosen(
         "full",
-        () if found.reason is None else (found.reason,),
+        found.reasons,
         full[found.way],
         predicted=found.to_dict(),
         remembers=now.chains if found.way == "text" else (),

@@ -11,10 +11,12 @@ increments up to a share of the sources.
   the model may be wrong of one that has not run. Once full runs have cost so much that a mistake would add
   no more than `REGRET` of it, neither is believed any longer. So the mistakes of one program add `REGRET` to
   what full runs cost, and one; a view has a program for each set of sources that change together.
-* **Full leaves states behind.** The answer alone is cheaper than building states, and makes increments
-  impossible until they are built. They are built again when what increments would have saved since
-  reaches what building costs over the answer alone: no more than twice of what was best in hindsight (ski rental:
-  A. Karlin and others, *Competitive Snoopy Caching*, Algorithmica 3, 1988).
+* **States are left when keeping them has cost what they save, and built when lacking them has.** The answer alone is
+  cheaper than building states with it, and makes increments impossible until they are built. Full runs build them
+  until what that cost over the answer alone reaches what a run by increments has saved lately; once left,
+  they are built again when what increments would have saved since reaches what building costs over the answer
+  alone. Either wait costs no more than twice of what was best in hindsight (ski rental: A. Karlin and others,
+  *Competitive Snoopy Caching*, Algorithmica 3, 1988).
 """
 
 from __future__ import annotations
@@ -25,12 +27,15 @@ from typing import Any, Final
 
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.costs import Evidence, Prediction
-from slacktide.optimizer.costs.evidence import Candidate, PastRun, Way
+from slacktide.optimizer.costs.evidence import USUAL, Candidate, PastRun, Way
+from slacktide.optimizer.costs.fitting import FLOOR
 
 LARGEST_SHARE: Final = 0.1
 """The share of the sources that is taken in by increments while nobody knows what they cost."""
 LEAST_ROWS: Final = 250_000
 """Rows of a view's sources below which what a run takes says more of the machine than of the way."""
+BUILDING: Final = 0.1
+"""What building states is taken to cost at least until the answer alone has run, too, as a share of both together."""
 REGRET: Final = 0.1
 """What finding out whether increments are cheap again may cost, as a share of what full runs cost."""
 
@@ -58,12 +63,12 @@ class Weighed:
 
     Attributes:
         way: the one.
-        reason: why it is not incremental; None where it is.
+        reasons: why it is not incremental; none where it is.
         predictions: what each way is expected to cost.
     """
 
     way: Way
-    reason: Reason | None
+    reasons: tuple[Reason, ...]
     predictions: tuple[Prediction, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,9 +93,9 @@ class Predictions:
     rebuild: Prediction
     text: Prediction
 
-    def taken(self, way: Way, reason: Reason | None = None) -> Weighed:
+    def taken(self, way: Way, *reasons: Reason) -> Weighed:
         """The choice of a way, with what all of them are expected to cost."""
-        return Weighed(way, reason, (self.incremental, self.rebuild, self.text))
+        return Weighed(way, reasons, (self.incremental, self.rebuild, self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +166,50 @@ def weigh(case: Case) -> Weighed:
     is_kept = case.is_shared and not case.missing
     full = text if is_kept else min(text, rebuild, key=lambda one: one.price)
     if incremental.price > full.price:
-        return found.taken(full.way, _cheaper(incremental, full))
+        return _in_full(case, found, full)
     if not case.missing:
         return found.taken("incremental")
     missed = _missed(case, text.price - incremental.price)
     if full is text and missed < rebuild.price - text.price:
         return found.taken("text", _not_yet(missed, rebuild, text))
     return found.taken("rebuild", Reason("STATE_MISSING", case.missing))
+
+
+def _in_full(case: Case, found: Predictions, full: Prediction) -> Weighed:
+    """The cheaper of the full ways, unless that leaves states behind that are worth what keeping them costs."""
+    cheaper = _cheaper(found.incremental, full)
+    if full is found.rebuild or case.missing or case.is_shared:
+        return found.taken(full.way, cheaper)
+    saved, built = _saved(case.evidence)
+    more = _building(found, case.evidence)
+    if (built + 1) * more >= saved:
+        return found.taken("text", cheaper)
+    told = f"{more:.2f} s more, {saved:.2f} s saved by increments"
+    return found.taken("rebuild", cheaper, Reason("STATES_BUILT", told))
+
+
+def _building(found: Predictions, evidence: Evidence) -> float:
+    """What building states costs over the answer alone; by the model as long as one of the two has not run."""
+    rebuild, text, rates = found.rebuild, found.text, evidence.coefficients
+    if text.basis == rebuild.basis == "observed":
+        return rebuild.price - text.price
+    alone = rates.in_tasks(text.work) / max(rates.in_tasks(rebuild.work), FLOOR)
+    return max(BUILDING, 1.0 - alone) * rebuild.price
+
+
+def _saved(evidence: Evidence) -> tuple[float, int]:
+    """What a run by increments has saved lately, and how often states were built since the last such run."""
+    rates = evidence.coefficients
+    runs = [past for past in evidence.runs if past.way == "incremental"][-USUAL:]
+    savings = {past.run: max(_full_price(past) - past.price(rates), 0.0) for past in runs}
+    last = max((run for run, saved in savings.items() if saved), default=0)
+    built = sum(past.run > last and past.way == "rebuild" for past in evidence.runs)
+    return sum(savings.values()) / max(len(savings), 1), built
+
+
+def _full_price(past: PastRun) -> float:
+    """What the cheaper full way would have cost in place of a run, as expected then."""
+    return min((price for way, price in past.prices.items() if way != "incremental"), default=0.0)
 
 
 def _by_share(case: Case, found: Predictions) -> Weighed:

@@ -43,7 +43,7 @@ def with_rows(given: Case, rows: int | None) -> Case:
 
 
 def code(found: Weighed) -> str:
-    return "" if found.reason is None else found.reason.code
+    return found.reasons[0].code if found.reasons else ""
 
 
 def price(found: Weighed, way: str) -> float:
@@ -82,7 +82,7 @@ def test_the_cheapest_is_taken(incremental: float, rebuild: float, text: float) 
     prices = {one.way: one.price for one in found.predictions}
     assert prices[found.way] == min(prices.values())
     assert prices == pytest.approx({"incremental": incremental, "rebuild": rebuild, "text": text})
-    assert (found.reason is None) == (found.way == "incremental")
+    assert (not found.reasons) == (found.way == "incremental")
 
 
 @given(st.lists(st.tuples(st.sampled_from(sorted(SIZES)), COSTS), max_size=12), st.booleans())
