@@ -274,9 +274,7 @@ class Workspace(WorkspaceDefinitions):
         sources: Mapping[str, str] | None = None,
         answers: Mapping[str, str] | None = None,
     ) -> Verification:
-        """Compare answers with a batch run over the same versions, as multisets.
-
-        A batch run that fails is told of its view, and the others are compared.
+        """Compare answers with a batch run over the same versions, as multisets; what fails is told of its view.
 
         Args:
             spark: the session.

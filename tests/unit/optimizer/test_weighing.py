@@ -210,6 +210,51 @@ def test_states_that_cost_little_are_built_at_once() -> None:
     assert weigh(case(*runs, missing="states/x")).way == "rebuild"
 
 
+def test_states_are_kept_through_large_changes_until_that_has_cost_what_they_save() -> None:
+    """Increments save 2 s of 5 after a small change, and building the states costs 0.9 s more than the text."""
+    runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
+    runs += [past(3, "incremental", 3.0, rebuild=5.9, text=5.0), past(4, "incremental", 80.0)]
+    taken = []
+    for number in range(5, 9):
+        found = weigh(case(*runs))
+        taken.append((found.way, [reason.code for reason in found.reasons]))
+        runs.append(past(number, found.way, 5.9 if found.way == "rebuild" else 5.0))
+    kept, left = ("rebuild", ["CHEAPER_FULL", "STATES_BUILT"]), ("text", ["CHEAPER_FULL"])
+    assert taken[:3] == [kept, left, left], "1 s a run, as the dear one saved none"
+
+
+SMALL, LARGE = 10**3, 10**7
+RUNS = st.lists(st.booleans(), min_size=60, max_size=60)
+
+
+@given(RUNS, st.floats(0.05, 0.95), st.floats(1.05, 6), st.floats(1.0, 1.5))
+def test_small_and_large_changes_in_any_order_cost_little_more_than_best(
+    are_large: list[bool], small: float, large: float, rebuild: float
+) -> None:
+    """The text costs 1; best is who knows all that comes. The first mistakes are beside."""
+    took = {"rebuild": rebuild, "text": 1.0}
+    history, missing, spent = [past(1, "rebuild", rebuild)], "", 0.0
+    have, lack = 0.0, 10.0 * len(are_large)
+    for number, is_large in enumerate(are_large, start=2):
+        work, size = WORK.times(3 if is_large else 0.2), LARGE if is_large else SMALL
+        ways = replace(WAYS, incremental=Candidate("incremental", work))
+        evidence = Evidence(history, rows=LEAST_ROWS, changed=size)
+        found = weigh(Case(ways, evidence, share=0.01, missing=missing))
+        increments = large if is_large else small
+        seconds = took.get(found.way, increments)
+        prices = {one.way: one.price for one in found.predictions}
+        run = replace(past(number, found.way, seconds, **prices), changed=size)
+        is_extended = found.way == "incremental"
+        history.append(replace(run, expected=work, measured=work) if is_extended else run)
+        missing = "states/x" if found.way == "text" else ""
+        spent += seconds
+        have, lack = (
+            min(have + min(increments, rebuild), lack + rebuild),
+            min(have, lack) + 1.0,
+        )
+    assert spent <= 1.4 * min(have, lack) + 2 * (large + rebuild)
+
+
 def test_what_was_weighed_is_stored() -> None:
     stored = weigh(case(past(1, "rebuild", 5.0), past(2, "incremental", 0.5))).to_dict()
     assert stored["way"] == stored["program"] == "incremental"
