@@ -6,7 +6,7 @@
     │   ├── FunctionError            a declared function cannot be used
     │   ├── InvalidNameError         a name that no object may have
     │   ├── InvalidSettingError      a setting, argument or variable has no such value
-    │   ├── QueryError               the text of a view does not parse or resolve
+    │   ├── QueryError               the text of a view does not parse or resolve, or Spark cannot run it
     │   ├── SinkError                an answer cannot be published where it should be
     │   ├── SetupError               Java, Spark, an extra or a connection is missing
     │   ├── SourceError              a source's files cannot be read as declared

@@ -19,6 +19,8 @@ from typing import Any
 
 from slacktide.engine.hindsight import LEAST, NOISE
 
+TICK = 0.001
+"""Seconds that reports tell apart."""
 WAYS = ("incremental", "full")
 WORKSPACES = ("chosen", *WAYS)
 LEFT = frozenset({"STATES_LEFT", "STATE_MISSING"})
@@ -66,16 +68,20 @@ class Cell:
         return abs(self._cost("incremental") - self._cost("full")) <= self._noise
 
     @property
-    def taken(self) -> tuple[float, float]:
-        """Seconds of the planner's runs, and of the best way in the runs beside them."""
-        chosen, *ways = (median(self.counted[name]) for name in WORKSPACES)
-        return chosen, min(ways)
+    def taken(self) -> Mapping[str, float]:
+        """Seconds of the planner's runs with a choice, and of both ways in the runs beside them."""
+        return {name: median(self.counted[name]) for name in WORKSPACES}
+
+    @property
+    def regret(self) -> float:
+        """How many times of the better way's seconds the planner's runs took."""
+        return self.taken["chosen"] / max(min(self.taken[way] for way in WAYS), TICK)
 
     @property
     def is_cheap(self) -> bool:
         """Whether what the planner's runs took is near what the best way took beside them: a factor, or seconds."""
-        chosen, best = self.taken
-        return chosen <= max(NOISE * best, best + LEAST)
+        best = min(self.taken[way] for way in WAYS)
+        return self.taken["chosen"] <= max(NOISE * best, best + LEAST)
 
     @property
     def _noise(self) -> float:

@@ -25,7 +25,7 @@ one the planner chooses, in one each view is maintained by increments whatever t
 its sources. Ten arrivals let the planner see what its runs cost. Then each share of the base comes in each nature
 {repetitions} times, in an order that is drawn, and the three refresh in turns.
 
-Spark {spark}, {cores} cores ({machine}), Slacktide {slacktide}. To repeat it, {minutes} for six views; what the file holds is not run again:
+Spark {spark}, {cores} cores ({machine}), Slacktide {slacktide}. To repeat it, which takes more than an hour for six views; what the file holds is not run again:
 
 ```sh
 python -m tests.campaigns.hindsight --folder FOLDER --out tests/campaigns/hindsight.json
@@ -38,11 +38,11 @@ _READING: Final = """## How to read it
 What a way costs is the median of its seconds of CPU in tasks. A choice is *wrong* where the way that was taken in most repetitions
 costs more than the other one by more than the noise of both; noise is the median difference between one run of a way and
 its next. A cell is *near the best* where what the planner's own runs took is at most 1.1 times what the better way took
-in the runs beside them, or 0.1 s more. Arrivals before which a full run had left the states behind
-offer no increments to choose, and count in neither.
+in the runs beside them, or 0.1 s more; what keeps states for later runs is part of it. Arrivals before which a full run had
+left the states behind offer no increments to choose, and count in neither.
 
 Each cell of the table names the way that was taken mostly, i for increments and f for full, and how many times of the better way's CPU the
-planner's runs took. Cells that are wrong or not near are bold; · is a view that the arrivals do not concern, - one whose
+planner's runs took. Cells that are wrong or not near are bold; · is a view of which no pair was there to compare, as what arrived does not concern it, - one whose
 states had been left before each of them.
 """
 
@@ -51,7 +51,7 @@ def page(found: Mapping[str, Any]) -> str:
     """Draw the page of a campaign, of its whole groups."""
     told = whole(found)
     measured = [one for one in told if one["number"] > len(CALIBRATING)]
-    head = _HEAD.format(**found, minutes="about 75 minutes")
+    head = _HEAD.format(**found)
     lines = [head, *_figures(summary(measured), found), "", _READING, *_matrix(measured), ""]
     lines += _misses([cell for cell in cells(measured) if cell.choices])
     return "\n".join(lines).rstrip() + "\n"
@@ -71,10 +71,11 @@ def _figures(figures: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[s
     yield f"* Views: {groups}. Answers that differ from batch in the end: {', '.join(sorted(different)) or 'none'}."
     yield f"* Cells with a choice: {figures['cells']}, of which in {figures['even']} the ways differ by no more than noise."
     yield f"* **Right: {figures['right']:.1%}**; near the best: {figures['near the best']:.1%}."
-    yield (
-        f"* CPU as expected before each of the planner's runs against what it took: off by {errors['median']:.0%} at the median, and by a"
-        f" factor of {1 + errors['90th percentile']:.2f} at the 90th percentile."
-    )
+    if errors["median"] is not None:
+        yield (
+            f"* CPU as expected before each of the planner's runs against what it took: off by {errors['median']:.0%} at the median, and by a"
+            f" factor of {1 + errors['90th percentile']:.2f} at the 90th percentile."
+        )
 
 
 def _matrix(measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -92,8 +93,7 @@ def _shown(cell: Cell | None) -> str:
         return "·"
     if not cell.choices:
         return "-"
-    chosen, best = cell.taken
-    text = f"{cell.choice[0]} {chosen / best:.2f}"
+    text = f"{cell.choice[0]} {cell.regret:.2f}"
     return text if cell.is_right and cell.is_cheap else f"**{text}**"
 
 
@@ -103,13 +103,13 @@ def _misses(found: Sequence[Cell]) -> Iterator[str]:
         return
     yield "## What was missed"
     yield ""
-    yield "Seconds of CPU; *chosen* is what the planner's runs took, the ways are those of the workspaces beside it."
+    yield "Medians of seconds of CPU: *chosen* is what the planner's runs with a choice took, the ways are the runs beside them."
     yield ""
     yield "| view | nature | share | taken | chosen | increments | full | noise | right | near |"
     yield "|---" * 10 + "|"
     for cell in missed:
         told = cell.to_dict()
-        seconds = (f"{told[name]:.2f}" for name in ("chosen", "incremental", "full", "noise"))
+        seconds = (f"{one:.2f}" for one in (*cell.taken.values(), told["noise"]))
         verdict = ("yes" if told[name] else "no" for name in ("right", "cheap"))
         where = (cell.view, cell.nature, f"{cell.share:.2%}", cell.choice)
         yield f"| {' | '.join((*where, *seconds, *verdict))} |"

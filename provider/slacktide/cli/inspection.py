@@ -190,12 +190,12 @@ def verify(
         say("no view has an answer yet: slacktide refresh")
     else:
         show_verification(document["views"])
-    code = _exit_of(document["views"].values())
+    code = _code_of(document["views"].values())
     if code:
         raise typer.Exit(code)
 
 
-def _exit_of(views: Iterable[Mapping[str, Any]]) -> int:
+def _code_of(views: Iterable[Mapping[str, Any]]) -> int:
     """The exit code of a comparison: an answer that differs is the gravest, a batch run that failed is what it failed of."""
     if any(not view["equal"] and view["error"] is None for view in views):
         return InvariantError.exit_code
@@ -244,7 +244,7 @@ def show_verification(found: Mapping[str, Mapping[str, Any]]) -> None:
         if view["incomparable"]:
             say(f"{name}: not compared, because {view['incomparable']}")
         if view["error"]:
-            say(told(view["error"]))
+            say(f"{name}: not compared, as {told(view['error'])}")
         for row in view["sample"]:
             say(f"{name}: {_difference(row)}")
 

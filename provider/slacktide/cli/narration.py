@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from slacktide.cli.screen import progress
+from slacktide.cli.screen import progress, told
 from slacktide.cli.showcase import Showcase, tide
 
 Tell = Callable[[str], None]
@@ -37,7 +37,11 @@ def methods(report: Mapping[str, Any]) -> str:
 
 def compared(verification: Mapping[str, Any]) -> str:
     """Say in a few words how the answers compare."""
-    different = [name for name, view in verification["views"].items() if not view["equal"]]
-    if different:
-        return f"DIFFERENT: {', '.join(different)}"
+    views = verification["views"]
+    failed = [name for name, view in views.items() if view["error"]]
+    different = [name for name, view in views.items() if not view["equal"] and name not in failed]
+    said = [f"DIFFERENT: {', '.join(different)}"] if different else []
+    said += [f"NOT COMPARED: {name}, as {told(views[name]['error'])}" for name in failed]
+    if said:
+        return "; ".join(said)
     return f"all {len(verification['views'])} answers are equal"

@@ -284,7 +284,7 @@ class Workspace(WorkspaceDefinitions):
 
         Raises:
             UnknownObjectError: there is no such view or source.
-            SourceError: a file that batch would read is not as it was accepted.
+            SourceError, StorageError: a file that batch would read is not as it was accepted, or damaged.
         """
         from slacktide.spark.comparison import Plain
 

@@ -231,7 +231,8 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
         if _found(other, situation).way == "incremental":
             return _extended(view, situation, without, other)
     if found.way == "incremental":
-        return _extended(view, situation, question.reconsidered(now), case)
+        extended = _extended(view, situation, question.reconsidered(now), case)
+        return replace(extended, reasons=found.reasons)
     return _Chosen(
         "full",
         found.reasons,
@@ -335,7 +336,7 @@ def _predicted(
         return {}
     programs = dict.fromkeys((program, *like))
     candidates = [_in_full(one, view, situation) for one in programs]
-    return Weighed(way, None, (situation.evidence.predict(way, *candidates),)).to_dict()
+    return Weighed(way, (), (situation.evidence.predict(way, *candidates),)).to_dict()
 
 
 def _candidate(program: Program, view: ReadView, situation: Situation) -> Candidate:

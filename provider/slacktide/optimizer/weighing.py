@@ -1,10 +1,10 @@
 """Which way a maintained view is computed in a run: by increments, with its states anew, or without states.
 
-The way that is expected to be cheapest is taken, as soon as a run has shown what the view's query weighs.
-Before that, and where a view is too small for measurements to mean anything, a change is taken in by
-increments up to a share of the sources.
+The way that is expected to be cheapest is taken, or one that keeps the states for little more, as soon as a run
+has shown what the view's query weighs. Before that, and where a view is too small for measurements to mean
+anything, a change is taken in by increments up to a share of the sources.
 
-* **Never dearer than full.** By the very prices that are stored with the plan.
+* **Never dearer than full.** By the very prices that are stored with the plan, unless to keep the states.
 * **Evidence, not the model, speaks against increments.** A program that has not run is tried where its states
   are there: one mistake at most, where the model alone would make many.
 * **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together, and
@@ -12,11 +12,11 @@ increments up to a share of the sources.
   no more than `REGRET` of it, neither is believed any longer. So the mistakes of one program add `REGRET` to
   what full runs cost, and one; a view has a program for each set of sources that change together.
 * **States are left when keeping them has cost what they save, and built when lacking them has.** The answer alone is
-  cheaper than building states with it, and makes increments impossible until they are built. Full runs build them
-  until what that cost over the answer alone reaches what a run by increments has saved lately; once left,
-  they are built again when what increments would have saved since reaches what building costs over the answer
-  alone. Either wait costs no more than twice of what was best in hindsight (ski rental: A. Karlin and others,
-  *Competitive Snoopy Caching*, Algorithmica 3, 1988).
+  cheaper than building states with it, and makes increments impossible until they are built. Once it is known what
+  it costs, the states are kept, by building them with it or by increments, whichever is cheaper, until what that
+  cost over the answer alone reaches what a run by increments has saved lately. Once left, they are built again when
+  what increments would have saved since reaches what building costs over the answer alone (ski rental: A. Karlin and
+  others, *Competitive Snoopy Caching*, Algorithmica 3, 1988). Either wait costs what its end does, once more.
 """
 
 from __future__ import annotations
@@ -28,14 +28,11 @@ from typing import Any, Final
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.costs import Evidence, Prediction
 from slacktide.optimizer.costs.evidence import USUAL, Candidate, PastRun, Way
-from slacktide.optimizer.costs.fitting import FLOOR
 
 LARGEST_SHARE: Final = 0.1
 """The share of the sources that is taken in by increments while nobody knows what they cost."""
 LEAST_ROWS: Final = 250_000
 """Rows of a view's sources below which what a run takes says more of the machine than of the way."""
-BUILDING: Final = 0.1
-"""What building states is taken to cost at least until the answer alone has run, too, as a share of both together."""
 REGRET: Final = 0.1
 """What finding out whether increments are cheap again may cost, as a share of what full runs cost."""
 
@@ -63,7 +60,7 @@ class Weighed:
 
     Attributes:
         way: the one.
-        reasons: why it is not incremental; none where it is.
+        reasons: why it is not the cheapest of all that go on from the states; none where it is.
         predictions: what each way is expected to cost.
     """
 
@@ -166,7 +163,7 @@ def weigh(case: Case) -> Weighed:
     is_kept = case.is_shared and not case.missing
     full = text if is_kept else min(text, rebuild, key=lambda one: one.price)
     if incremental.price > full.price:
-        return _in_full(case, found, full)
+        return _full_way(case, found, full)
     if not case.missing:
         return found.taken("incremental")
     missed = _missed(case, text.price - incremental.price)
@@ -175,36 +172,47 @@ def weigh(case: Case) -> Weighed:
     return found.taken("rebuild", Reason("STATE_MISSING", case.missing))
 
 
-def _in_full(case: Case, found: Predictions, full: Prediction) -> Weighed:
-    """The cheaper of the full ways, unless that leaves states behind that are worth what keeping them costs."""
+def _full_way(case: Case, found: Predictions, full: Prediction) -> Weighed:
+    """The cheaper full way, or what keeps the states, while that costs less than they save.
+
+    The answer alone is taken once in any case, as nobody knows before what it costs.
+    """
     cheaper = _cheaper(found.incremental, full)
-    if full is found.rebuild or case.missing or case.is_shared:
+    is_known = found.text.basis == found.rebuild.basis == "observed"
+    if full is found.rebuild or case.missing or case.is_shared or not is_known:
         return found.taken(full.way, cheaper)
-    saved, built = _saved(case.evidence)
-    more = _building(found, case.evidence)
-    if (built + 1) * more >= saved:
+    keeping = min(found.incremental, found.rebuild, key=lambda one: one.price)
+    saved, times = _saved_lately(case.evidence, full.price)
+    cost = (times + 1) * (keeping.price - full.price)
+    if cost >= saved:
         return found.taken("text", cheaper)
-    told = f"{more:.2f} s more, {saved:.2f} s saved by increments"
-    return found.taken("rebuild", cheaper, Reason("STATES_BUILT", told))
+    told = f"{cost:.2f} s more so far, {saved:.2f} s saved by a run by increments"
+    return found.taken(keeping.way, cheaper, Reason("STATES_PAY", told))
 
 
-def _building(found: Predictions, evidence: Evidence) -> float:
-    """What building states costs over the answer alone; by the model as long as one of the two has not run."""
-    rebuild, text, rates = found.rebuild, found.text, evidence.coefficients
-    if text.basis == rebuild.basis == "observed":
-        return rebuild.price - text.price
-    alone = rates.in_tasks(text.work) / max(rates.in_tasks(rebuild.work), FLOOR)
-    return max(BUILDING, 1.0 - alone) * rebuild.price
+def _saved_lately(evidence: Evidence, full: float) -> tuple[float, int]:
+    """What a run by increments has saved lately, and how many runs have kept the states since one saved anything.
 
-
-def _saved(evidence: Evidence) -> tuple[float, int]:
-    """What a run by increments has saved lately, and how often states were built since the last such run."""
+    Args:
+        evidence: of the view's past runs.
+        full: what a full run is expected to cost now: what it was thought to cost once may have been wrong.
+    """
     rates = evidence.coefficients
     runs = [past for past in evidence.runs if past.way == "incremental"][-USUAL:]
-    savings = {past.run: max(_full_price(past) - past.price(rates), 0.0) for past in runs}
+    savings = {
+        past.run: 0.0
+        if past.turned_back
+        else max(min(_full_price(past), full) - past.price(rates), 0.0)
+        for past in runs
+    }
     last = max((run for run, saved in savings.items() if saved), default=0)
-    built = sum(past.run > last and past.way == "rebuild" for past in evidence.runs)
-    return sum(savings.values()) / max(len(savings), 1), built
+    times = sum(past.run > last and _kept(past) for past in evidence.runs)
+    return sum(savings.values()) / max(len(savings), 1), times
+
+
+def _kept(past: PastRun) -> bool:
+    """Whether a run kept the states where the answer alone was expected to be cheaper."""
+    return past.way == "rebuild" or past.prices.get("incremental", 0.0) > _full_price(past) > 0.0
 
 
 def _full_price(past: PastRun) -> float:

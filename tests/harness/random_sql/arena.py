@@ -205,7 +205,9 @@ class Arena:
             self._compared[name] = versions
             return ""
         told = found.to_dict()
-        return "different: " + str({k: told[k] for k in ("missing", "extra", "sample", "schema")})
+        return "different: " + str(
+            {k: told[k] for k in ("missing", "extra", "sample", "schema", "error")}
+        )
 
     def _is_batch(self, name: str) -> bool:
         """Whether Spark gives just this answer over the rows that landed, to the last digit.

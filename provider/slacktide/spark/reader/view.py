@@ -62,7 +62,8 @@ def read_view(
         prepare: called with the session of its own, to register functions.
 
     Raises:
-        QueryError: the text does not parse or resolve, or is not a query over the sources.
+        QueryError: the text does not parse or resolve, is not a query over the sources, or is refused by Spark's
+            optimiser or planner.
     """
     settings = capture_conf(spark) if conf is None else dict(conf)
     workshop = Workshop(spark, settings, sources, views or {}, prepare)
@@ -113,7 +114,7 @@ def _check_plannable(execution: Any) -> None:
             f"the query cannot be run: {one_line(error)}", hint="change the query as Spark says"
         ) from error
     except (PySparkException, Py4JJavaError):
-        return  # what is no word of Spark's on the query is told as it is read
+        return  # a defect of Spark's, not its word on the query: a run may still do without
 
 
 def _with_relation(workshop: Workshop, tree: Any, view: ReadView) -> ReadView:
