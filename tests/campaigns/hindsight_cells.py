@@ -18,6 +18,7 @@ from statistics import median
 from typing import Any
 
 from slacktide.engine.hindsight import LEAST, NOISE
+from slacktide.optimizer.costs import DEFAULTS, Vector
 
 TICK = 0.001
 """Seconds that reports tell apart."""
@@ -112,6 +113,22 @@ def cells(found: Sequence[Mapping[str, Any]]) -> list[Cell]:
             if ways == ("incremental", "full") and told["chosen"]["choice"] != "unchanged":
                 grouped.setdefault((view, one["nature"], one["share"]), []).append(told)
     return [_cell(where, many) for where, many in grouped.items()]
+
+
+def with_jobs(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The same rounds, of which the seconds are those of tasks and of what runs take besides, at the default prices."""
+    return [
+        {
+            **one,
+            **{name: {v: _with_jobs(told) for v, told in one[name].items()} for name in WORKSPACES},
+        }
+        for one in found
+    ]
+
+
+def _with_jobs(told: Mapping[str, Any]) -> dict[str, Any]:
+    outside = DEFAULTS.outside(Vector(**told.get("counted", {})))
+    return {**told, **({"seconds": told["seconds"] + outside} if "seconds" in told else {})}
 
 
 def _cell(where: tuple[str, str, float], many: Sequence[Mapping[str, Any]]) -> Cell:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES
-from tests.campaigns.hindsight_cells import Cell, cells, summary
+from tests.campaigns.hindsight_cells import Cell, cells, summary, with_jobs
 
 ROOT: Final = Path(__file__).parents[2]
 FOUND: Final = ROOT / "tests" / "campaigns" / "hindsight.json"
@@ -52,7 +52,7 @@ def page(found: Mapping[str, Any]) -> str:
     told = whole(found)
     measured = [one for one in told if one["number"] > len(CALIBRATING)]
     head = _HEAD.format(**found)
-    lines = [head, *_figures(summary(measured), found), "", _READING, *_matrix(measured), ""]
+    lines = [head, *_figures(measured, found), "", _READING, *_matrix(measured), ""]
     lines += _misses([cell for cell in cells(measured) if cell.choices])
     return "\n".join(lines).rstrip() + "\n"
 
@@ -62,7 +62,8 @@ def whole(found: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return [one for one in found["rounds"] if one["group"] in found["different"]]
 
 
-def _figures(figures: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+def _figures(measured: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> Iterator[str]:
+    figures, priced = summary(measured), summary(with_jobs(measured))
     different = {
         view for told in found["different"].values() for many in told.values() for view in many
     }
@@ -71,6 +72,10 @@ def _figures(figures: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[s
     yield f"* Views: {groups}. Answers that differ from batch in the end: {', '.join(sorted(different)) or 'none'}."
     yield f"* Cells with a choice: {figures['cells']}, of which in {figures['even']} the ways differ by no more than noise."
     yield f"* **Right: {figures['right']:.1%}**; near the best: {figures['near the best']:.1%}."
+    yield (
+        f"* With what jobs, stages and planning take besides, at default prices, which the planner reckons with: right {priced['right']:.1%},"
+        f" near the best {priced['near the best']:.1%}."
+    )
     if errors["median"] is not None:
         yield (
             f"* CPU as expected before each of the planner's runs against what it took: off by {errors['median']:.0%} at the median, and by a"

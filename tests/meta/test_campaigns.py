@@ -14,7 +14,9 @@ from slacktide.cli.bench_table import whole
 from slacktide.optimizer.costs.evidence import COUNTING
 from slacktide.optimizer.expand import all_rules
 from slacktide.workloads import tpch
-from tests.campaigns import full_runs, measured_methods
+from tests.campaigns import full_runs, hindsight_page, measured_methods
+from tests.campaigns.hindsight import CALIBRATING
+from tests.campaigns.hindsight_cells import summary as summary_of
 from tests.campaigns.planned_tpcds import INSTANTS, PATTERNS, QUERIES
 from tests.campaigns.planning import SINGLE, SWITCHES
 from tests.campaigns.random_views import ROUND, summary
@@ -229,6 +231,20 @@ def test_mixtures_took_no_more_than_the_best_single_methods() -> None:
     assert told == measured_methods.summary(cells)
     assert told["different"] == told["empty"] == []
     assert told["hold"] >= 0.9
+
+
+def test_choices_are_right_in_hindsight_in_nine_cells_of_ten() -> None:
+    """Of the groups of views that were played to their end."""
+    campaign = found("hindsight")
+    told = hindsight_page.whole(campaign)
+    figures = summary_of([one for one in told if one["number"] > len(CALIBRATING)])
+    assert figures["cells"] >= 55
+    assert figures["right"] >= 0.9
+    assert figures["error of expected CPU"]["median"] <= 0.25
+    assert figures["error of expected CPU"]["90th percentile"] <= 1.0
+    assert not any(any(many) for views in campaign["different"].values() for many in views.values())
+    drawn = hindsight_page.PAGE.read_text(encoding="utf-8")
+    assert drawn == hindsight_page.page(campaign), "run: python -m tests.campaigns.hindsight_page"
 
 
 def test_the_cost_model_is_held_to_what_adr_9_says() -> None:
