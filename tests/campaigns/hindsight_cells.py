@@ -115,6 +115,13 @@ def cells(found: Sequence[Mapping[str, Any]]) -> list[Cell]:
     return [_cell(where, many) for where, many in grouped.items()]
 
 
+def totals(found: Sequence[Cell]) -> dict[str, float]:
+    """Seconds of all runs of each workspace, and of the cheaper way of each arrival for each view."""
+    told = {name: sum(sum(cell.seconds[name]) for cell in found) for name in WORKSPACES}
+    pairs = (zip(*(cell.seconds[way] for way in WAYS), strict=True) for cell in found)
+    return {**told, "cheaper": sum(min(pair) for many in pairs for pair in many)}
+
+
 def with_jobs(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The same rounds, of which the seconds are those of tasks and of what runs take besides, at the default prices."""
     return [

@@ -53,5 +53,9 @@ def test_a_reader_sees_each_cell_and_what_was_missed() -> None:
     assert "| wrong | · | · | **f 3.00** | · | · | · | · | · | · | · |" in lines
     assert "| left | · | · | - | · | · | · | · | · | · | · |" in lines
     assert "| wrong | clustered | 1.00% | full | 3.00 | 1.00 | 3.00 | 0.00 | no | no |" in lines
+    assert any(
+        "took 21 s of CPU, increments always 9 s, full always 27 s" in line for line in lines
+    )
+    assert any("the cheaper of both each time 9 s." in line for line in lines)
     assert any("**Right: 50.0%**; near the best: 50.0%." in line for line in lines)
     assert "unfinished" not in drawn
