@@ -76,13 +76,17 @@ class Cell:
     @property
     def regret(self) -> float:
         """How many times of the better way's seconds the planner's runs took."""
-        return self.taken["chosen"] / max(min(self.taken[way] for way in WAYS), TICK)
+        return self.taken["chosen"] / max(self._best_beside, TICK)
 
     @property
     def is_cheap(self) -> bool:
         """Whether what the planner's runs took is near what the best way took beside them: a factor, or seconds."""
-        best = min(self.taken[way] for way in WAYS)
+        best = self._best_beside
         return self.taken["chosen"] <= max(NOISE * best, best + LEAST)
+
+    @property
+    def _best_beside(self) -> float:
+        return min(self.taken[way] for way in WAYS)
 
     @property
     def _noise(self) -> float:

@@ -44,4 +44,4 @@ def compared(verification: Mapping[str, Any]) -> str:
     said += [f"NOT COMPARED: {name}, as {told(views[name]['error'])}" for name in failed]
     if said:
         return "; ".join(said)
-    return f"all {len(verification['views'])} answers are equal"
+    return f"all {len(views)} answers are equal"

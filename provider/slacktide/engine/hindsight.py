@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from slacktide.common.reasons import Reason
 from slacktide.engine.reports import Report, ViewReport
 
 NOISE: Final = 1.1
@@ -39,7 +40,7 @@ def _was_right(told: ViewReport) -> bool | None:
     expected = told.predicted
     others = [o["price"] for o in expected.get("alternatives", ()) if o["way"] != expected["way"]]
     # What keeps the states is dearer now on purpose.
-    keeps = any(reason.startswith("STATES_PAY") for reason in told.reasons)
+    keeps = any(Reason.parse(reason).code == "STATES_PAY" for reason in told.reasons)
     if not others or not told.actual or keeps:
         return None
     price = told.actual["cpu_seconds"] + expected["outside_seconds"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from slacktide.algebra.view import ReadView
+from slacktide.common.reasons import Reason
 from slacktide.engine.goal_setting import weights_of
 from slacktide.engine.knowledge import Knowledge, changed_rows
 from slacktide.optimizer.progress import Progress
@@ -143,7 +144,7 @@ def _periods(known: Knowledge, record: ViewRecord, of: int) -> list[list[Version
         if ends and any(at.get(name, 0) < version for name, version in ends[-1].items()):
             found, ends = [], []  # a source was reset: its versions compare with none before
         ends.append(at)
-        if not any(reason.startswith("NOT_DUE") for reason in told.get("reasons", ())):
+        if not any(Reason.parse(one).code == "NOT_DUE" for one in told.get("reasons", ())):
             if len(ends) == of + 1:
                 found.append(ends)
             ends = ends[-1:]

@@ -228,11 +228,11 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
     without = question.stopped(now) if now.chains and found.way != "incremental" else None
     if without is not None:
         other = _case(view, situation, without, candidates)
-        if _found(other, situation).way == "incremental":
-            return _extended(view, situation, without, other)
+        going_on = _found(other, situation)
+        if going_on.way == "incremental":
+            return _extended(view, situation, without, other, going_on.reasons)
     if found.way == "incremental":
-        extended = _extended(view, situation, question.reconsidered(now), case)
-        return replace(extended, reasons=found.reasons)
+        return _extended(view, situation, question.reconsidered(now), case, found.reasons)
     return _Chosen(
         "full",
         found.reasons,
@@ -268,7 +268,13 @@ def _found(case: Case, situation: Situation) -> Weighed:
     return case.predictions().taken("incremental")
 
 
-def _extended(view: ReadView, situation: Situation, new: Remembering, case: Case) -> _Chosen:
+def _extended(
+    view: ReadView,
+    situation: Situation,
+    new: Remembering,
+    case: Case,
+    reasons: tuple[Reason, ...],
+) -> _Chosen:
     """Extend the answer, and remember from then on what is worth it."""
     program = new.maintenance.program
     ways = replace(case.ways, incremental=_candidate(program, view, situation))
@@ -276,7 +282,7 @@ def _extended(view: ReadView, situation: Situation, new: Remembering, case: Case
     found = predictions.taken("incremental").to_dict()
     return _Chosen(
         "incremental",
-        (),
+        reasons,
         program,
         tuple(sorted(map(str, new.maintenance.foreign_keys))),
         {**found, "remembering": new.switch.to_dict()} if new.switch else found,

@@ -60,7 +60,7 @@ class Weighed:
 
     Attributes:
         way: the one.
-        reasons: why it is not the cheapest of all that go on from the states; none where it is.
+        reasons: why it is not by increments, or keeps the states though the answer alone is cheaper; else none.
         predictions: what each way is expected to cost.
     """
 
@@ -200,14 +200,13 @@ def _saved_lately(evidence: Evidence, full: float) -> tuple[float, int]:
     rates = evidence.coefficients
     runs = [past for past in evidence.runs if past.way == "incremental"][-USUAL:]
     savings = {
-        past.run: 0.0
-        if past.turned_back
-        else max(min(_full_price(past), full) - past.price(rates), 0.0)
+        past.run: max(min(_full_price(past), full) - past.price(rates), 0.0)
         for past in runs
+        if not past.turned_back  # what it took is of a full run, too
     }
     last = max((run for run, saved in savings.items() if saved), default=0)
     times = sum(past.run > last and _kept(past) for past in evidence.runs)
-    return sum(savings.values()) / max(len(savings), 1), times
+    return sum(savings.values()) / max(len(runs), 1), times
 
 
 def _kept(past: PastRun) -> bool:
