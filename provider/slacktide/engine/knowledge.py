@@ -121,9 +121,14 @@ class Knowledge:
         """Whether a state that a view keeps is kept by another one, too."""
         return any(self._keepers[state] > 1 for state in record.states)
 
+    def shared_joins(self, record: ViewRecord) -> frozenset[str]:
+        """The joins that a view remembers and another one keeps, too."""
+        return frozenset(chain for chain in record.remembers if self._keepers[chain] > 1)
+
     @cached_property
     def _keepers(self) -> Counter[str]:
-        return Counter(state for view in self.world.views.values() for state in view.states)
+        views = self.world.views.values()
+        return Counter(chain for view in views for chain in {*view.states, *view.remembers})
 
     def rows(self, view: ReadView, end: Mapping[str, int]) -> int | None:
         """The rows of all sources of a view; None where those of one are not known."""

@@ -136,6 +136,7 @@ def situation_of(
         ),
         remembers=() if record is None else record.remembers,
         is_shared=record is not None and known.is_shared(record),
+        shared_joins=frozenset() if record is None else known.shared_joins(record),
         stumbles=known.stumbles(record),
     )
 

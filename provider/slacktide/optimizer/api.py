@@ -28,7 +28,7 @@ from slacktide.optimizer.full import anew, merging, without_states
 from slacktide.optimizer.guard import guard_of
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
-from slacktide.optimizer.remembered_joins import Question, Remembering
+from slacktide.optimizer.remembered_joins import Question, Remembering, joins, joins_of
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.upkeep import analysis_of, kept_versions, missing_state, state_sources
 from slacktide.optimizer.weighing import (
@@ -64,6 +64,7 @@ class Situation:
         evidence: the view's past runs.
         remembers: the chains of joins that the view remembers besides what its operators need.
         is_shared: whether other views keep a state of this one.
+        shared_joins: the joins that it remembers which other views keep, too: these would be built anew with them.
         stumbles: whether a program of the view failed lately, over a row or to Spark, where the author's text did not.
     """
 
@@ -82,6 +83,7 @@ class Situation:
     evidence: Evidence = field(default_factory=Evidence)
     remembers: tuple[str, ...] = ()
     is_shared: bool = False
+    shared_joins: frozenset[str] = frozenset()
     stumbles: bool = False
 
 
@@ -233,12 +235,15 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
             return _extended(view, situation, without, other, going_on.reasons)
     if found.way == "incremental":
         return _extended(view, situation, question.reconsidered(now), case, found.reasons)
+    if found.way == "rebuild":
+        why, predicted = found.reasons, found.to_dict()
+        return _built(name, view, question.analysis, situation, why, predicted)
     return _Chosen(
         "full",
         found.reasons,
-        full[found.way],
+        full["text"],
         predicted=found.to_dict(),
-        remembers=now.chains if found.way == "text" else (),
+        remembers=situation.remembers,
     )
 
 
@@ -327,11 +332,17 @@ def _built(
     analysis: Maintainability,
     situation: Situation,
     reasons: tuple[Reason, ...],
+    predicted: Mapping[str, Any] | None = None,
 ) -> _Chosen:
-    program = anew(name, view, analysis)
-    return _Chosen(
-        "full", reasons, program, predicted=_predicted("rebuild", program, view, situation)
-    )
+    """Build states and answer anew, and the joins that the view remembers and no other one keeps.
+
+    What others keep would be built anew for them, too. What is expected leaves the joins out, as little.
+    """
+    if predicted is None:
+        predicted = _predicted("rebuild", anew(name, view, analysis), view, situation)
+    kept = {*joins(analysis)} & {*situation.remembers} - situation.shared_joins
+    program = anew(name, view, analysis, joins_of(analysis, kept))
+    return _Chosen("full", reasons, program, predicted=predicted, remembers=tuple(sorted(kept)))
 
 
 def _predicted(

@@ -215,9 +215,12 @@ class Derivation:
 
     def at(self, rel: r.Rel, moment: Moment, near: Near | None = None) -> Operator:
         """A relation at the start or the end of this run, at least the rows that are asked for."""
-        key = (rel, moment, near)
         if rel in self._remembered:
             return self._remembered_at(rel, moment)
+        return self._computed_at(rel, moment, near)
+
+    def _computed_at(self, rel: r.Rel, moment: Moment, near: Near | None) -> Operator:
+        key = (rel, moment, near)
         if key not in self._moments:
             ways = (way for way in _BY_NODE.get(type(rel), ()) if way.at and way.where(rel, self))
             at = next((way.at for way in ways), None)
@@ -226,7 +229,11 @@ class Derivation:
 
     def _remembered_at(self, rel: r.Rel, moment: Moment) -> Operator:
         """A join that is stored besides what operators need."""
-        stored = o.ReadBag(bag_chain(rel, self._analysis.conf), rel.columns)
+        chain = bag_chain(rel, self._analysis.conf)
+        if self.rebuilds:
+            self.save(rel, chain, _consolidated(self._computed_at(rel, "after", None)))
+            return o.ReadSaved(chain, rel.columns, is_bag=True)
+        stored = o.ReadBag(chain, rel.columns)
         change = None if moment == "before" else self.delta(rel)
         return stored if change is None else o.Add((stored, change), rel.columns)
 
@@ -338,9 +345,13 @@ def maintain(
     return Maintenance(Program(derivation.steps(publish)), frozenset(derivation.used), read)
 
 
-def rebuild(view: str, analysis: Maintainability) -> Program:
-    """Give the program that computes states and answer from the sources."""
-    derivation, answer = _anew(view, analysis)
+def rebuild(
+    view: str, analysis: Maintainability, remembered: frozenset[r.Rel] = frozenset()
+) -> Program:
+    """Give the program that computes states and answer from the sources, and the joins that are remembered besides."""
+    derivation, answer = _anew(view, analysis, remembered)
+    for rel in sorted(remembered, key=lambda one: one.digest):
+        derivation.at(rel, "after")  # no rule may have asked for it
     return Program(derivation.steps(o.Publish(view, _as_rows(answer), is_base=True)))
 
 
@@ -372,9 +383,17 @@ def scopes(analysis: Maintainability) -> dict[str, tuple[str, ...]]:
     return derivation.scopes
 
 
-def _anew(view: str, analysis: Maintainability) -> tuple[Derivation, Operator]:
+def _anew(
+    view: str, analysis: Maintainability, remembered: frozenset[r.Rel] = frozenset()
+) -> tuple[Derivation, Operator]:
     everything = frozenset(scan.source for scan in of_type(analysis.root, r.Scan))
-    derivation = Derivation(view, analysis, changed=everything, rebuilds=True)
+    derivation = Derivation(
+        view,
+        analysis,
+        changed=everything,
+        rebuilds=True,
+        remembered=dict.fromkeys(remembered, False),
+    )
     return derivation, derivation.at(analysis.root, "after")
 
 

@@ -43,7 +43,7 @@ def plans_in_full(view: ReadView, plan: ViewPlan, why: Reason) -> list[ViewPlan]
 
 def _in_place(plan: ViewPlan, program: Program, why: Reason) -> ViewPlan:
     return replace(
-        plan_without_start(plan) or plan,
+        plan,
         method="full",
         reasons=(*plan.reasons, why),
         program=program,
@@ -51,6 +51,7 @@ def _in_place(plan: ViewPlan, program: Program, why: Reason) -> ViewPlan:
         predicted={},
         estimates=NOTHING,
         guard={},
+        remembers=_without(plan, _begun(plan)),
     )
 
 
@@ -80,12 +81,18 @@ def plan_without_start(plan: ViewPlan) -> ViewPlan | None:
 
     A join may fail over rows that neither batch nor any change brings together.
     """
-    if plan.program is None or plan.method != "incremental":
+    begun = _begun(plan)
+    if plan.program is None or plan.method != "incremental" or not begun:
         return None
-    steps = plan.program.steps
-    begun = {s.chain for s in steps if isinstance(s, Save) and s.is_base} & {*plan.remembers}
-    if not begun:
-        return None
-    kept = tuple(s for s in steps if not (isinstance(s, Save) and s.chain in begun))
-    remembers = tuple(chain for chain in plan.remembers if chain not in begun)
-    return replace(plan, program=Program(kept), remembers=remembers)
+    kept = (s for s in plan.program.steps if not (isinstance(s, Save) and s.chain in begun))
+    return replace(plan, program=Program((*kept,)), remembers=_without(plan, begun))
+
+
+def _begun(plan: ViewPlan) -> set[str]:
+    """The joins that a run would remember and writes whole."""
+    steps = () if plan.program is None else plan.program.steps
+    return {s.chain for s in steps if isinstance(s, Save) and s.is_base} & {*plan.remembers}
+
+
+def _without(plan: ViewPlan, begun: set[str]) -> tuple[str, ...]:
+    return tuple(chain for chain in plan.remembers if chain not in begun)

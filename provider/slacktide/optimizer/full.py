@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from slacktide.algebra.relation import Rel
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import InvariantError
@@ -27,9 +28,14 @@ MOST_OPERATORS: Final = 500
 """Operators of a step, each as often as it is read, above which no step is put together: Spark plans each of them."""
 
 
-def anew(name: str, view: ReadView, analysis: Maintainability) -> Program:
-    """States and answer from the sources; the author's text where there are no states."""
-    program = rebuild(name, analysis)
+def anew(
+    name: str,
+    view: ReadView,
+    analysis: Maintainability,
+    remembered: frozenset[Rel] = frozenset(),
+) -> Program:
+    """States, answer and the joins that are remembered besides from the sources; the author's text where none are kept."""
+    program = rebuild(name, analysis, remembered)
     return program if any(True for _ in of_type(program, Save)) else from_snapshots(name, view)
 
 

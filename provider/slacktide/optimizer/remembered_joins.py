@@ -7,7 +7,7 @@ warehousing*, PDIS 1996), it costs a read of its own rows and a write of its cha
 
 A view starts to remember a join when the runs without it would have saved by it what starting costs (ski
 rental, as in `weighing`), and stops when runs with it have turned out dearer than those without, after such
-changes as have come. A run that builds the view anew forgets all of them, and counting begins again.
+changes as have come. A run that builds the states anew builds them with them, unless another view keeps them, too.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class Question:
     def _after(self, chains: Collection[str], started: str) -> Maintenance:
         """The program of the runs after a start.
 
-        A join that was forgotten is not stored, so nobody can say whether it has few rows. The program that
+        A join that was given up is not stored, so nobody can say whether it has few rows. The program that
         ran when it was remembered can: what that one took is the evidence.
         """
         if started not in self.statistics.stored:

@@ -5,6 +5,7 @@ has shown what the view's query weighs. Before that, and where a view is too sma
 anything, a change is taken in by increments up to a share of the sources.
 
 * **Never dearer than full.** By the very prices that are stored with the plan, unless to keep the states.
+* **The answer alone is run once** where it may be cheapest, as nobody knows before what it costs.
 * **Evidence, not the model, speaks against increments.** A program that has not run is tried where its states
   are there: one mistake at most, where the model alone would make many.
 * **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together, and
@@ -33,6 +34,8 @@ LARGEST_SHARE: Final = 0.1
 """The share of the sources that is taken in by increments while nobody knows what they cost."""
 LEAST_ROWS: Final = 250_000
 """Rows of a view's sources below which what a run takes says more of the machine than of the way."""
+CLOSE: Final = 0.8
+"""The share of what building costs above which increments are dear enough to see what the answer alone takes."""
 REGRET: Final = 0.1
 """What finding out whether increments are cheap again may cost, as a share of what full runs cost."""
 
@@ -165,7 +168,7 @@ def weigh(case: Case) -> Weighed:
     if incremental.price > full.price:
         return _full_way(case, found, full)
     if not case.missing:
-        return found.taken("incremental")
+        return _unless_untried(case, found)
     missed = _missed(case, text.price - incremental.price)
     if full is text and missed < rebuild.price - text.price:
         return found.taken("text", _not_yet(missed, rebuild, text))
@@ -188,6 +191,19 @@ def _full_way(case: Case, found: Predictions, full: Prediction) -> Weighed:
         return found.taken("text", cheaper)
     told = f"{cost:.2f} s more so far, {saved:.2f} s saved by a run by increments"
     return found.taken(keeping.way, cheaper, Reason("STATES_PAY", told))
+
+
+def _unless_untried(case: Case, found: Predictions) -> Weighed:
+    """Increments, or the answer alone where that has never run and they are hardly cheaper than building.
+
+    What it costs is then thought to be what building does, which would never be refuted.
+    """
+    incremental, rebuild = found.incremental, found.rebuild
+    is_known = rebuild.basis != "observed" or found.text.basis == "observed"
+    if is_known or case.is_shared or incremental.price <= CLOSE * rebuild.price:
+        return found.taken("incremental")
+    told = f"{rebuild.price:.2f} s of CPU with states, {incremental.price:.2f} s by increments"
+    return found.taken("text", Reason("ANSWER_UNTRIED", told))
 
 
 def _saved_lately(evidence: Evidence, full: float) -> tuple[float, int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slacktide import Workspace
+from slacktide.store import DropChain
 from slacktide.workloads import tpch
 from tests.campaigns.tpch_views import build
 from tests.harness.eager import eagerly
@@ -46,6 +47,32 @@ def test_every_answer_equals_batch(tmp_path: Path, spark: SparkSession, eager: N
     assert {"q9", "q17", "q21"} <= {name for name in VIEWS if world.views[name].remembers}
     for name in VIEWS:
         assert all(chain in world.chains for chain in world.views[name].remembers)
+
+
+def test_what_builds_the_states_builds_the_joins(
+    tmp_path: Path, spark: SparkSession, eager: None
+) -> None:
+    """Every state and join is lost between two changes."""
+    workspace = build(tmp_path, spark, scale=SCALE, views=VIEWS)
+    stream = tpch.ChangeStream(
+        tmp_path / "lake", scale=SCALE, seed=13, nature="scattered", share=0.02, masters=True
+    )
+    for number in range(4):
+        stream.write_next()
+        world = workspace._store.world()
+        before = {name: world.views[name].remembers for name in VIEWS}
+        kept = [chain for chain in world.chains if chain.startswith("states/")]
+        lost = kept if number == 2 else []
+        workspace._store.commit([DropChain(chain) for chain in lost])
+        report = workspace.refresh(spark)
+        expected = {"full"} if lost else {"incremental"}
+        assert {view.method for view in report.views.values()} == expected
+        verified = workspace.verify(spark)
+        assert [name for name, view in verified.views.items() if not view.equal] == []
+        if lost:
+            world = workspace._store.world()
+            assert {name: world.views[name].remembers for name in VIEWS} == before
+            assert all(chain in world.chains for chains in before.values() for chain in chains)
 
 
 SQL = "SELECT l.v, {} FROM l JOIN r ON l.k = r.k JOIN s ON r.w = s.w GROUP BY l.v"

@@ -10,7 +10,9 @@ import pytest
 from slacktide import store as s
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
+from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
+from slacktide.optimizer.fallback import plan_text
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.remembered_joins import is_asked, pays
 from slacktide.optimizer.weighing import LEAST_ROWS
@@ -89,18 +91,46 @@ def test_a_small_view_is_not_asked(tmp_path: Path) -> None:
         assert not refreshed(priced, with_it=0.5, without=3.0).remembers
 
 
-def test_what_is_built_anew_counts_again(priced: Priced) -> None:
+def test_what_is_built_anew_is_remembered_on(priced: Priced) -> None:
     priced.run(lambda _: 12.0)
     plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
-    first = [begins(plan) for plan in plans].index(True)
-    lost = next(iter(priced.world().views[VIEW].remembers))
-    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != lost)
+    (joined,) = plans[-1].remembers
+    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != joined)
     priced.commit(s.DropChain(needed))
-    assert refreshed(priced, with_it=0.5, without=3.0).method == "full"
-    assert not priced.world().views[VIEW].remembers
+    plan = refreshed(priced, with_it=0.5, without=3.0)
+    assert plan.method == "full"
+    assert plan.remembers == (joined,)
+    assert plan.program is not None
+    assert joined in {one.chain for one in of_type(plan.program, o.Save)}
+    after = refreshed(priced, with_it=0.5, without=3.0)
+    assert after.method == "incremental"
+    assert not reads(after, "lineitem")
+
+
+def test_what_is_lost_with_a_state_is_built_anew_with_it(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
     plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
-    again = [begins(plan) for plan in plans].index(True)
-    assert 2 <= again <= first + 1
+    (joined,) = plans[-1].remembers
+    for chain in [chain for chain in priced.world().chains if chain.startswith("states/")]:
+        priced.commit(s.DropChain(chain))
+    plan = refreshed(priced, with_it=0.5, without=3.0)
+    assert (plan.method, plan.remembers) == ("full", (joined,))
+    assert priced.world().chains[joined].base is not None
+
+
+def test_a_join_is_given_up_that_a_full_run_fails_over(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
+    (joined,) = plans[-1].remembers
+    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != joined)
+    priced.commit(s.DropChain(needed))
+    priced.arrive("lineitem", 6_000)
+    plan = priced.ws.plan().views[0]
+    assert plan.remembers
+    view = ReadView.from_dict(priced.world().views[VIEW].definition)
+    found = plan_text(view, plan, Reason("CHANGE_FAILS", "row"))
+    assert found is not None
+    assert not found.remembers
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,21 @@ def test_states_are_kept_through_large_changes_until_that_has_cost_what_they_sav
     assert taken[:3] == [kept, left, left], "1 s a run, as the dear one saved none"
 
 
+def test_the_answer_alone_is_run_once_where_increments_are_hardly_cheaper_than_building() -> None:
+    """Nobody knows what it takes, and it is thought as dear as building: 0.25 s, and increments 0.4 s."""
+    runs = [past(1, "rebuild", 0.45), past(2, "incremental", 0.4)]
+    first = weigh(case(*runs))
+    assert (first.way, code(first)) == ("text", "ANSWER_UNTRIED")
+    runs.append(past(3, "text", 0.25, rebuild=0.45, incremental=0.4))
+    assert weigh(case(*runs)).way == "text"
+    dear = weigh(case(*runs[:2], past(3, "text", 0.44, rebuild=0.45, incremental=0.4)))
+    assert dear.way == "incremental"
+
+
+def test_no_answer_alone_is_run_where_increments_are_clearly_cheaper() -> None:
+    assert weigh(case(past(1, "rebuild", 0.45), past(2, "incremental", 0.3))).way == "incremental"
+
+
 SMALL, LARGE = 10**3, 10**7
 RUNS = st.lists(st.booleans(), min_size=60, max_size=60)
 

@@ -237,8 +237,8 @@ class Evidence:
         return _classes(past.changed, self.changed) + _classes(price(past.expected), price(work))
 
     def times(self, program: str) -> int:
-        """How often a program has run since the view was computed in full or remembered something else."""
-        steady = takewhile(lambda past: past.way == "incremental", reversed(self.runs))
+        """How often a program has run since the view left its states behind or remembered something else."""
+        steady = takewhile(lambda past: past.way != "text", reversed(self.runs))
         return sum(
             past.program == program for past in takewhile(lambda past: not past.switches, steady)
         )
