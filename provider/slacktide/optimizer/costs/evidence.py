@@ -285,10 +285,14 @@ class Evidence:
         """What tasks of a program take now that has run; `other` is a run of the other full way.
 
         Where the one merged rows and the next will not, or the other way round, a run of the other way tells more.
+        Where the one was the view's first of all, one of the other way that was cheaper tells as much.
         """
         seconds = past.in_tasks * self._growth(past, one.work)
-        if past.way == "incremental" or past.merges == self.merges:
+        if past.way == "incremental":
             return seconds
+        if past.merges == self.merges:
+            is_first = past.run == self.oldest and other and other.merges == self.merges
+            return min(seconds, self._grown(other, None, one)) if other and is_first else seconds
         is_alike = other is not None and other.merges == self.merges
         found = other.in_tasks * self._growth(other, one.work) if other and is_alike else None
         if self.merges:
