@@ -88,6 +88,21 @@ def spark_session(app: str, *, conf: Mapping[str, str] | None = None) -> Iterato
         yield session
 
 
+def numbers(given: str | None) -> list[float]:
+    """Split numbers with commas between them; none where no text was given.
+
+    Raises:
+        InvalidSettingError: something stands there that is no number.
+    """
+    try:
+        return [] if given is None else [float(one) for one in given.split(",")]
+    except ValueError as error:
+        raise InvalidSettingError(
+            f"{given!r} has something that is no number",
+            hint="give numbers with commas between them",
+        ) from error
+
+
 def names(given: list[str] | None) -> list[str] | None:
     """Split names that were given with commas, or one by one; None where none were.
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from slacktide.cli.access import AsJson, names, opened, spark_session
+from slacktide.cli.access import AsJson, names, numbers, opened, spark_session
 from slacktide.cli.screen import emit, progress, quiet, say, show_table
 
 _UNITS: Final[Mapping[str, tuple[float, str]]] = MappingProxyType(
@@ -62,11 +62,22 @@ def what_if(
         typer.Option(metavar="VIEWS", help="These views are not there; with commas or again."),
     ] = None,
     states_lost: Annotated[bool, typer.Option("--states-lost", help="No state is there.")] = False,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS",
+            help="Answers are due at the last of so many refreshes, each at its price, as in 0.25,0.3,1.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what runs would be expected to cost in other circumstances; nothing is written."""
     comparison = opened(context).what_if(
-        pace=pace, policy=policy, without=names(without) or (), states_lost=states_lost
+        pace=pace,
+        policy=policy,
+        without=names(without) or (),
+        states_lost=states_lost,
+        weights=numbers(weights),
     )
     found = comparison.to_dict()
     if as_json:

@@ -7,7 +7,7 @@ believed. What stands in a signature is what is checked: nothing is said twice.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import wraps
@@ -54,6 +54,11 @@ def _is_list_of_texts(value: Any) -> bool:
     return is_list and all(map(_is_text, value))
 
 
+def _is_list_of_numbers(value: Any) -> bool:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    return is_list and all(map(_of(Real), value))
+
+
 def _is_mapping(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
 
@@ -70,6 +75,7 @@ _KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
         "Mapping[str, str]": _Kind("a mapping from names to texts", _is_mapping_to_texts),
         "PathLike[str]": _Kind("a path", _of(PathLike)),
         "Plan": _Kind("a plan, as plan() gives it", _of(Plan)),
+        "Sequence[float]": _Kind("a list of numbers", _is_list_of_numbers),
         "Sequence[str]": _Kind("a list of names", _is_list_of_texts),
         "SparkSession": _Kind("a session of Spark in this process", is_session),
         "bool": _Kind("True or False", _of(bool)),

@@ -144,6 +144,12 @@ def _prices(plan: ViewPlan) -> list[str]:
         f"{_WAYS[one['way']]} {one['price']:.2f} s ({_BASES[one['basis']]})"
         for one in plan.predicted.get("alternatives", ())
     ]
+    if period := plan.predicted.get("period"):
+        weighed = "" if plan.is_due else ", each second at the weight of its refresh"
+        told = [
+            f"{period['planned']:.2f} s by what is stored early",
+            f"{period['instead']:.2f} s without{weighed}",
+        ]
     return [f"  expected CPU: {', '.join(told)}"] if told else []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +13,7 @@ MOST_REFRESHES = 100
 """Of a period, at most."""
 LEAST, MOST = 1e-6, 1e6
 """What a weight may be."""
+_WEIGHTS = "weights are 2 to 100 numbers from 0.000001 to 1000000, one for each refresh of a period"
 
 
 def weights_of(settings: Mapping[str, Any]) -> tuple[Fraction, ...]:
@@ -38,8 +39,21 @@ def check_goal(view: str, goal: Any) -> None:
     if not _are_weights(goal["weights"]) or len(goal) > 1:
         raise InvalidSettingError(
             f"view {view} has the goal {reprlib.repr(dict(goal))}",
-            hint="its weights are 2 to 100 numbers from 0.000001 to 1000000, one for each refresh of a period, and nothing "
-            'stands beside them, as in {"weights": [0.25, 0.3, 1]}: the answer is due at the last',
+            hint=f"its {_WEIGHTS}, and nothing stands beside them, "
+            'as in {"weights": [0.25, 0.3, 1]}: the answer is due at the last',
+        )
+
+
+def check_weights(weights: Sequence[float]) -> None:
+    """Check weights that are asked about.
+
+    Raises:
+        InvalidSettingError: they are none.
+    """
+    if not _are_weights([*weights]):
+        raise InvalidSettingError(
+            f"{reprlib.repr([*weights])} are no weights",
+            hint=f"{_WEIGHTS}, as in [0.25, 0.3, 1]: answers are due at the last",
         )
 
 

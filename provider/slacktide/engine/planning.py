@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from time import process_time
+from typing import Final
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_mirror, is_state, mirror_id
@@ -18,6 +20,7 @@ from slacktide.engine.progressing import progress_of
 from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.api import Situation, plan_view
 from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
+from slacktide.optimizer.memo.exploration import IsSpent
 from slacktide.optimizer.mirror import is_due
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.progress import plan_turn
@@ -26,6 +29,9 @@ from slacktide.program.operator import Save
 from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World, reads
+
+MOST_SECONDS: Final = 30.0
+"""Of CPU that the search for ways to maintain one view may take; twice what the widest of TPC-DS takes."""
 
 
 def make_plan(
@@ -138,6 +144,9 @@ def situation_of(
         is_shared=record is not None and known.is_shared(record),
         shared_joins=frozenset() if record is None else known.shared_joins(record),
         stumbles=known.stumbles(record),
+        append_only=frozenset(
+            name for name in view.sources if world.sources[name].arguments.get("append_only")
+        ),
     )
 
 
@@ -241,7 +250,13 @@ def _plan_one(
     progress = progress_of(known, record, view, end, situation.statistics, is_due=is_due)
     if progress is None:
         return plan_view(record.name, view, situation)
-    return plan_turn(record.name, view, situation, progress)
+    return plan_turn(record.name, view, situation, progress, time_for_search())
+
+
+def time_for_search() -> IsSpent:
+    """Whether the search for ways to maintain one view has taken `MOST_SECONDS` from now on."""
+    end = process_time() + MOST_SECONDS
+    return lambda: process_time() > end
 
 
 def mirror_versions(world: World) -> dict[str, int]:

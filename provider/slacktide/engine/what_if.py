@@ -1,24 +1,22 @@
-"""What runs would cost in other circumstances: a question over the log, which writes nothing.
-
-The change that is reckoned with is what waits to be taken in; where nothing does, what the last run of the
-view took in, as if it came again.
-"""
+"""What runs would cost in other circumstances: a question over the log, which writes nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from slacktide.algebra.view import ReadView
+from slacktide.engine.circumstances import at_pace, next_situation
 from slacktide.engine.definitions import POLICIES, known
-from slacktide.engine.foreign_keys import foreign_keys_at
+from slacktide.engine.goal_setting import check_weights, weights_of
 from slacktide.engine.knowledge import Knowledge
-from slacktide.engine.planning import next_ends, situation_of
+from slacktide.engine.planning import time_for_search
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.api import Situation, plan_view
-from slacktide.optimizer.plan import Versions
-from slacktide.optimizer.statistics import ChangeFacts, SourceFacts
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.progress import Progress, plan_turn
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
@@ -30,8 +28,9 @@ class Outlook:
     """What a run is expected to do for a view.
 
     Attributes:
-        method: as in reports.
-        seconds: of CPU, tasks and the rest of Java together; None where nobody can tell.
+        method: as in reports; of a period that of the refresh before the due one.
+        seconds: of CPU, tasks and the rest of Java together; None where nobody can tell. Of a period those of all
+            its refreshes, each at its weight, over how many there are.
         reasons: codes of why, with their details.
     """
 
@@ -86,6 +85,7 @@ def compare(
     policy: str | None = None,
     without: Sequence[str] = (),
     states_lost: bool = False,
+    weights: Sequence[float] = (),
 ) -> Comparison:
     """Compare the next run of all views with what it would be.
 
@@ -95,9 +95,11 @@ def compare(
         policy: of all views instead of their own.
         without: views that would not be there.
         states_lost: whether no state would be there.
+        weights: the price of work in each refresh of a period, at the last of which all answers would be due,
+            instead of when they are due now.
 
     Raises:
-        InvalidSettingError: the pace is none, or there is no such policy.
+        InvalidSettingError: the pace is none, the weights are none, or there is no such policy.
         UnknownObjectError: there is no view of a name.
     """
     if not 1 / _FASTEST <= pace <= _FASTEST:
@@ -108,6 +110,8 @@ def compare(
         raise InvalidSettingError(
             f"there is no policy {policy!r}", hint=f"policies are {', '.join(POLICIES)}"
         )
+    if weights:
+        check_weights(weights)
     for name in without:
         known("view", name, world.views)
     kept = {name: one for name, one in world.views.items() if name not in without}
@@ -116,84 +120,74 @@ def compare(
     for name, record in sorted(world.views.items()):
         if record.paused:
             continue
-        now[name] = _outlook(here, record, record.policy, 1.0, states_lost=False)
+        own = weights_of(record.settings)
+        now[name] = _outlook(here, record, record.policy, 1.0, own, states_lost=False)
         if name in kept:
             chosen = policy or record.policy
-            then[name] = _outlook(other, record, chosen, pace, states_lost=states_lost)
+            asked = weights_of({"goal": {"weights": list(weights)}}) or own
+            then[name] = _outlook(other, record, chosen, pace, asked, states_lost=states_lost)
     return Comparison(pace, now, then)
 
 
 def _outlook(
-    knowledge: Knowledge, record: ViewRecord, policy: str, pace: float, *, states_lost: bool
+    knowledge: Knowledge,
+    record: ViewRecord,
+    policy: str,
+    pace: float,
+    weights: tuple[Fraction, ...],
+    *,
+    states_lost: bool,
 ) -> Outlook:
     view = ReadView.from_dict(record.definition)
-    window = _window(knowledge.world, record, view)
-    if window is None:
+    told = next_situation(knowledge, record, view, policy)
+    if told is None:
         return Outlook("unchanged", 0.0, ("NO_CHANGE",))
-    found = _at(_situation(knowledge, record, view, policy, window), pace)
+    found = at_pace(told, pace)
     found = replace(found, states={}, kept={}) if states_lost else found
-    plan = plan_view(record.name, view, found)
+    if weights and found.start:
+        return _of_period(record, view, found, weights)
+    return _of_run(plan_view(record.name, view, found))
+
+
+def _of_run(plan: ViewPlan) -> Outlook:
     priced = plan.predicted.get("alternatives", ())
     seconds = next((one["price"] for one in priced if one["way"] == plan.predicted["way"]), None)
     return Outlook(plan.method, seconds, tuple(map(str, plan.reasons)))
 
 
-def _window(world: World, record: ViewRecord, view: ReadView) -> tuple[Versions, Versions] | None:
-    """From where to where a run takes in: what waits, or else what the last one took in."""
-    start, ends = dict(record.versions or {}), next_ends(world, [record])
-    newest = {name: max(ends[name], start.get(name, 0)) for name in view.sources}
-    if start != newest:
-        return start, newest
-    since = record.since or 0
-    told = (world.runs[run].report.get("views", {}) for run in sorted(world.runs) if run >= since)
-    taken = [one["versions"] for views in told if (one := views.get(record.name)) and _answers(one)]
-    if len(taken) < 2 or not taken[-2].keys() == taken[-1].keys() == newest.keys():
-        return None
-    is_rising = all(taken[-2][name] <= at <= newest[name] for name, at in taken[-1].items())
-    return (taken[-2], taken[-1]) if is_rising else None  # a source that was reset begins anew
+def _of_period(
+    record: ViewRecord, view: ReadView, each: Situation, weights: tuple[Fraction, ...]
+) -> Outlook:
+    """A refresh of a period, on average: what all of them cost at their weights, over how many there are.
 
-
-def _answers(told: Mapping[str, Any]) -> bool:
-    return bool(told["actual"]) and told["method"] != "states-only"
-
-
-def _situation(
-    knowledge: Knowledge,
-    record: ViewRecord,
-    view: ReadView,
-    policy: str,
-    window: tuple[Versions, Versions],
-) -> Situation:
-    """A run that takes in what came in a window, from where the view is now."""
-    since, until = window
-    start = dict(record.versions or {})
-    found = situation_of(knowledge, record, view, since, until, policy)
-    if since == start:
-        return found
-    end = {name: at + (since[name] != until[name]) for name, at in start.items()}
-    keys = foreign_keys_at(knowledge.world, start, start)
-    return replace(found, start=start, end=end, foreign_keys=keys)
-
-
-def _at(situation: Situation, pace: float) -> Situation:
-    """The same run with the change of a shorter time, or a longer one."""
-    if not situation.start:
-        return situation
-    statistics = situation.statistics
-    scaled = {name: _scaled(facts, 1.0 / pace) for name, facts in statistics.sources.items()}
-    evidence = situation.evidence
-    changed = None if evidence.changed is None else round(evidence.changed / pace)
-    return replace(
-        situation,
-        share=situation.share / pace,
-        statistics=replace(statistics, sources=scaled),
-        evidence=replace(evidence, changed=changed),
+    Args:
+        record: of the view.
+        view: as read.
+        each: a refresh that takes in what comes from one to the next.
+        weights: of the refreshes of a period.
+    """
+    many = len(weights)
+    due = _of_run(plan_view(record.name, view, at_pace(each, 1 / many)))
+    so_far = at_pace(each, 1 / (many - 1))
+    known = each.statistics
+    changes = {
+        name: replace(facts, changes=(*so_far.statistics.source(name).changes, *facts.changes))
+        for name, facts in known.sources.items()
+    }
+    progress = Progress(
+        weights=weights,
+        turn=many - 1,
+        period=f"{record.name}@{record.run}",
+        reached=(each.start,),
+        stored=(),
+        keeps=(*record.states, *record.remembers),
+        statistics=replace(known, sources=changes),
+        quiet=frozenset((name, 2) for name, at in each.end.items() if each.start.get(name) == at),
     )
-
-
-def _scaled(facts: SourceFacts, factor: float) -> SourceFacts:
-    changes = tuple(
-        ChangeFacts(one.rows.scaled(factor), factor * one.bytes, one.deleted.scaled(factor))
-        for one in facts.changes
-    )
-    return replace(facts, changes=changes)
+    early = plan_turn(record.name, view, so_far, progress, time_for_search())
+    period = early.predicted.get("period", {"planned": 1.0, "instead": 1.0})
+    reasons = tuple(map(str, early.reasons))
+    if due.seconds is None:
+        return Outlook(early.method, None, reasons)
+    gain = period["planned"] / period["instead"]
+    return Outlook(early.method, float(weights[-1]) * due.seconds * gain / many, reasons)

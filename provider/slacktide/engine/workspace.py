@@ -245,6 +245,7 @@ class Workspace(WorkspaceDefinitions):
         policy: str | None = None,
         without: Sequence[str] = (),
         states_lost: bool = False,
+        weights: Sequence[float] = (),
     ) -> Comparison:
         """What runs would be expected to cost in other circumstances; writes nothing. Needs no JVM.
 
@@ -253,17 +254,20 @@ class Workspace(WorkspaceDefinitions):
             policy: of all views instead of their own.
             without: views that would not be there.
             states_lost: whether no state would be there.
+            weights: of the refreshes of a period, at the last of which all answers would be due.
 
         Raises:
-            InvalidSettingError: the pace is none, or there is no such policy.
+            InvalidSettingError: the pace is none, the weights are none, or there is no such policy.
             UnknownObjectError: there is no view of a name.
         """
+        world = self._store.world()
         return compare(
-            self._store.world(),
+            world,
             pace=pace,
             policy=policy,
             without=without,
             states_lost=states_lost,
+            weights=weights,
         )
 
     def verify(

@@ -66,6 +66,7 @@ class Situation:
         is_shared: whether other views keep a state of this one.
         shared_joins: the joins that it remembers which other views keep, too: these would be built anew with them.
         stumbles: whether a program of the view failed lately, over a row or to Spark, where the author's text did not.
+        append_only: the sources of which no row is ever taken away, by declaration.
     """
 
     start: Versions
@@ -85,6 +86,7 @@ class Situation:
     is_shared: bool = False
     shared_joins: frozenset[str] = frozenset()
     stumbles: bool = False
+    append_only: frozenset[str] = frozenset()
 
 
 def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:

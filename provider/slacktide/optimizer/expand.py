@@ -9,7 +9,13 @@ from typing import Final, Literal, get_args
 from slacktide.algebra.relation import Rel, Values
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.memo.emptiness import Quiet, prune_empty
-from slacktide.optimizer.memo.exploration import MOST_FIRED, Exploration, Trace
+from slacktide.optimizer.memo.exploration import (
+    MOST_FIRED,
+    Exploration,
+    IsSpent,
+    Trace,
+    never,
+)
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.shapes import Shapes
@@ -101,6 +107,7 @@ def expand(
     methods: frozenset[str] = METHODS,
     switches: Switches = Switches(),
     extra: tuple[MemoRule, ...] = (),
+    is_spent: IsSpent = never,
 ) -> Expanded:
     """Explore the plan space of a view.
 
@@ -109,12 +116,15 @@ def expand(
         methods: which may be used; without `derive` there is full recomputation in any case.
         switches: how to explore.
         extra: rules of the user.
+        is_spent: whether the search has taken all the time that it may.
     """
     shapes = Shapes(problem.relation, problem.conf)
     memo = Memo(Tables(problem.tables))
     sampled = min(2, problem.instants) if switches.is_translated else problem.instants
     rules = (*rules_for(problem, shapes, methods, switches, sampled), *extra)
-    exploration = Exploration(memo, rules, boosts=switches.boosts, most_fired=switches.most_fired)
+    exploration = Exploration(
+        memo, rules, boosts=switches.boosts, most_fired=switches.most_fired, is_spent=is_spent
+    )
     _ask(memo, problem.relation, sampled)
     trace = exploration.run()
     if sampled < problem.instants:

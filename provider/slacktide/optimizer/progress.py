@@ -29,6 +29,7 @@ from slacktide.optimizer.full import MOST_OPERATORS, without_states
 from slacktide.optimizer.kept import kept_in
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.memo.emptiness import Quiet
+from slacktide.optimizer.memo.exploration import IsSpent, never
 from slacktide.optimizer.period_chains import Naming
 from slacktide.optimizer.plan import Versions, ViewPlan
 from slacktide.optimizer.remembered_joins import is_there, joins_of
@@ -82,7 +83,13 @@ class Progress:
         return self.turn >= len(self.weights)
 
 
-def plan_turn(name: str, view: ReadView, situation: Situation, progress: Progress) -> ViewPlan:
+def plan_turn(
+    name: str,
+    view: ReadView,
+    situation: Situation,
+    progress: Progress,
+    is_spent: IsSpent = never,
+) -> ViewPlan:
     """Plan a refresh of a view with an answer that is due only now and then.
 
     Args:
@@ -90,8 +97,9 @@ def plan_turn(name: str, view: ReadView, situation: Situation, progress: Progres
         view: as read.
         situation: of a run that goes on from the answer.
         progress: where the view stands since then.
+        is_spent: whether the search has taken all the time that it may; the best of what it has found is taken then.
     """
-    planning = _Planning(name, view, situation, progress)
+    planning = _Planning(name, view, situation, progress, is_spent)
     return planning.due() if progress.is_due else planning.early()
 
 
@@ -108,6 +116,7 @@ class _Planning:
     view: ReadView
     situation: Situation
     progress: Progress
+    is_spent: IsSpent
 
     @property
     def turn(self) -> Turn:
@@ -129,15 +138,17 @@ class _Planning:
             program = None if rounds is None else rounds.onward().program
         except UnreachableError:  # what has come was not expected, and nothing is stored for it
             program = None
-        if program is None or operators_planned(program) > MOST_OPERATORS:
+        if rounds is None or program is None or operators_planned(program) > MOST_OPERATORS:
             return plan
         now = newest(known)
-        if not is_worth(self._price(program, now), self._price(plan.program, situation.statistics)):
+        cost, instead = self._price(program, now), self._price(plan.program, situation.statistics)
+        if not is_worth(cost, instead):
             return plan
+        stored = f"by {len(self.progress.reached) - 1} of them{_told_cut(rounds)}"
         return replace(
-            self._by_program(program, now),
+            self._by_program(program, now, _Compared(cost, instead)),
             method="incremental",
-            reasons=(Reason("STORED_EARLY", f"by {len(self.progress.reached) - 1} of them"),),
+            reasons=(Reason("STORED_EARLY", stored),),
             turn=replace(turn, expects=self._expected()),
         )
 
@@ -161,14 +172,16 @@ class _Planning:
             found = None if rounds is None else rounds.early(weight, due, self._expected_quiet())
         except UnreachableError:
             found = None
-        if found is None:
-            return self._idle("its ways are not known whole")
+        if rounds is None or found is None:
+            return self._idle("no way by what it stores is known")
         cost = float(found.cost) * MICRO
         is_small = 0 < operators_planned(found.program) <= MOST_OPERATORS
         if not is_small or not is_worth(cost, waiting) or not self._beats_later(due, cost):
             return self._idle("waiting costs less")
+        now = newest(before_last(known.statistics))
         return replace(
-            self._by_program(found.program, newest(before_last(known.statistics))),
+            self._by_program(found.program, now, _Compared(cost, waiting)),
+            reasons=(self._not_due(_told_cut(rounds)),),
             turn=replace(self.turn, writes=found.scopes, expects=self._expected()),
         )
 
@@ -190,13 +203,16 @@ class _Planning:
     def _not_due(self, why: str = "") -> Reason:
         return Reason("NOT_DUE", f"{self.progress.turn} of {len(self.progress.weights)}{why}")
 
-    def _by_program(self, program: Program, statistics: Statistics) -> ViewPlan:
+    def _by_program(
+        self, program: Program, statistics: Statistics, compared: _Compared
+    ) -> ViewPlan:
         """Go on from the newest refresh that has stored something."""
         rates = self.situation.evidence.coefficients
         work = program_work(program, statistics, self.view.relation)
         predicted: dict[str, Any] = {
             "cpu_seconds": round(rates.in_tasks(work), 6),
             "outside_seconds": round(rates.outside(work), 6),
+            "period": compared.to_dict(),
         }
         plan = ViewPlan(
             self.name,
@@ -253,10 +269,12 @@ class _Planning:
             return None
         instants = 1 + max(len(source.changes) for source in statistics.sources.values())
         tables = tuple(sorted(sources(analysis.root)))
-        problem = Problem(analysis.root, tables, instants, view.conf, quiet)
-        expanded = expand(problem, switches=SWITCHES)
+        problem = Problem(
+            analysis.root, tables, instants, view.conf, quiet, append_only=situation.append_only
+        )
+        expanded = expand(problem, switches=SWITCHES, is_spent=self.is_spent)
         kept = kept_in(expanded.memo, keeps, view.conf, instants)
-        if not expanded.trace.is_whole or kept is None:
+        if kept is None:
             return None
         costs = MemoCosts(expanded.memo, statistics, situation.evidence.coefficients)
         return Rounds(
@@ -283,3 +301,24 @@ class _Planning:
         """Seconds of CPU, in tasks and outside, as the memo would price it."""
         work = program_work(program, statistics, self.view.relation, knows_light=False)
         return self.situation.evidence.coefficients.price(work)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What a period is expected to cost: seconds of CPU, each at the weight of its refresh if not all are due.
+
+    Attributes:
+        planned: by what it stores before the answer is due.
+        instead: without.
+    """
+
+    planned: float
+    instead: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Give the form that plans and reports store."""
+        return {"planned": round(self.planned, 3), "instead": round(self.instead, 3)}
+
+
+def _told_cut(rounds: Rounds) -> str:
+    return "" if rounds.is_whole else ", the best of what the search had found when its time was up"

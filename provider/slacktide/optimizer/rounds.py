@@ -113,6 +113,11 @@ class Rounds:
         owed += [] if answer is None else [Goal(answer, self._end)]
         self._space = space_of(expanded, [self._end], price, carrying, owed=owed, is_forgetful=True)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the search for ways ended because there are no more, not because its budget was spent."""
+        return self._expanded.trace.is_whole
+
     def anew(self) -> Round:
         """Plan answer and states from the sources as they are at the end."""
         alternatives = {

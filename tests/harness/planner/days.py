@@ -12,6 +12,7 @@ from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.memo.exploration import IsSpent, never
 from slacktide.optimizer.plan import Versions, ViewPlan
 from slacktide.optimizer.progress import Progress, plan_turn
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
@@ -35,6 +36,8 @@ class Days:
 
     Attributes:
         is_told: whether anybody knows how many rows a file has.
+        append_only: the sources of which no row is ever taken away, by declaration.
+        is_spent: whether the search of a plan has taken all its time.
         stored_early: how many refreshes have stored something.
         used: how many due ones went by that.
     """
@@ -43,6 +46,8 @@ class Days:
     shapes: tuple[SourceShape, ...]
     weights: Sequence[str]
     is_told: bool = True
+    append_only: frozenset[str] = frozenset()
+    is_spent: IsSpent = never
     stored_early: int = 0
     used: int = 0
     answered: Versions | None = None
@@ -80,7 +85,16 @@ class Days:
         end = self.world.versions()
         start = self.answered or {}
         known = self._statistics([start, *self.reached, end] if start else [end])
-        situation = Situation(start, end, 0.1, self.states, "auto", 1, statistics=united(known))
+        situation = Situation(
+            start,
+            end,
+            0.1,
+            self.states,
+            "auto",
+            1,
+            statistics=united(known),
+            append_only=self.append_only,
+        )
         if not start:
             return plan_view(VIEW, self.view, situation)
         weights = tuple(map(Fraction, self.weights))
@@ -100,7 +114,7 @@ class Days:
                 if one[name] == other[name]
             ),
         )
-        return plan_turn(VIEW, self.view, situation, progress)
+        return plan_turn(VIEW, self.view, situation, progress, self.is_spent)
 
     def _statistics(self, instants: Sequence[Versions]) -> Statistics:
         """As counted, each row for very many."""

@@ -19,6 +19,11 @@ WRONG = {
     "a missing argument": (("view", "drop"), "Missing argument"),
     "a missing option": (("source", "add", "x"), "Missing option"),
     "a number that is none": (("history", "--limit", "x"), "Invalid value for"),
+    "weights that are no numbers": (
+        ("what-if", "--weights", "0.5;1"),
+        "'0.5;1' has something that is no number",
+    ),
+    "a single weight": (("what-if", "--weights", "1"), "[1.0] are no weights"),
     "a format that is none": (("read", "v", "--format", "xml"), "Invalid value for"),
     "a name with a space": (("source", "add", "a b", "--kind", "files", "--path", "."), "'a b'"),
     "a name with a slash": (("source", "add", "a/b", "--kind", "files", "--path", "."), "'a/b'"),

@@ -101,6 +101,9 @@ def test_much_that_comes_early_is_worked_on_early(tmp_path: Path) -> None:
     assert plan.method == "states-only"
     assert plan.turn is not None
     assert plan.turn.writes
+    period = plan.predicted["period"]
+    assert 0 < period["planned"] < period["instead"]
+    assert "s by what is stored early" in priced.ws.explain(VIEW).text
     priced.run(lambda _: 1.0)
     assert priced.ws.plan().views[0].method == "unchanged", "nothing has come since"
     priced.run(lambda _: 0.0)

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from slacktide.algebra.tree import sources
+from slacktide.algebra.view import ReadView
 from slacktide.engine.what_if import Comparison
 from slacktide.errors import InvalidSettingError, UnknownObjectError
+from tests.harness.planner.tpch_views import TPCH
 from tests.harness.priced import VIEW, Priced
 from tests.unit.engine.test_weighing import BIG, costs, step
 from tests.unit.optimizer.views import SUMMED, view
@@ -88,11 +91,45 @@ def test_a_first_run_is_told_too(tmp_path: Path) -> None:
     assert found.now[VIEW].reasons == ("FIRST_RUN",)
 
 
+def test_answers_that_are_due_less_often_cost_less(priced: Priced) -> None:
+    each = priced.ws.what_if().now[VIEW].seconds
+    found = priced.ws.what_if(weights=[0.25, 0.25, 1.0])
+    assert found.now[VIEW].seconds == each
+    assert found.then[VIEW].method == "unchanged"
+    assert found.then[VIEW].reasons[0].startswith("NOT_DUE(2 of 3")
+    assert each is not None
+    assert found.then[VIEW].seconds < each  # type: ignore[operator]  # three changes at once, a third of that each
+
+
+def test_what_is_stored_early_counts_at_its_weight(tmp_path: Path) -> None:
+    """Q19, of which most work may be done at a hundredth of the price."""
+    root = TPCH.relation("q19")
+    read = ReadView(relation=root, outputs=root.columns, sources=sources(root))
+    made = Priced(tmp_path, read, {name: TPCH.rows[name] for name in read.sources})
+    made.run(costs(12.0))
+    made.arrive("lineitem", 600_000)
+    waiting, early = (made.ws.what_if(weights=[first, 1.0]).then[VIEW] for first in (1.0, 0.01))
+    assert (waiting.method, early.method) == ("unchanged", "states-only")
+    assert early.seconds < waiting.seconds  # type: ignore[operator]
+
+
+def test_a_view_with_a_period_is_asked_by_its_own(tmp_path: Path) -> None:
+    settings = {"goal": {"weights": [0.25, 1.0]}}
+    made = Priced(tmp_path, view(SUMMED), BIG, settings=settings)
+    made.run(costs(0.5))
+    made.arrive("lines", 1_000)
+    found = made.ws.what_if()
+    assert found.now == found.then
+    assert found.now[VIEW].reasons[0].startswith("NOT_DUE(1 of 2")
+
+
 @pytest.mark.parametrize(
     ("asked", "error", "told"),
     [
         ({"pace": 0.0}, InvalidSettingError, "a pace of 0 is none"),
         ({"pace": float("nan")}, InvalidSettingError, "a pace of nan is none"),
+        ({"weights": [1.0]}, InvalidSettingError, r"\[1.0\] are no weights"),
+        ({"weights": [0.2, -1]}, InvalidSettingError, "are no weights"),
         ({"policy": "lazy"}, InvalidSettingError, "there is no policy 'lazy'"),
         ({"without": ["ghost"]}, UnknownObjectError, "there is no view 'ghost'"),
     ],

@@ -145,6 +145,60 @@ def test_any_view(case: Case, early: int) -> None:
             days.refresh(batch)
 
 
+@pytest.mark.parametrize(("firings", "finds"), [(0, False), (100, False), (200, True)])
+@pytest.mark.parametrize("name", ["summary", "chain"])
+def test_a_search_whose_time_is_up_has_plans_that_give_batch(
+    name: str, firings: int, finds: bool, everything_pays: None
+) -> None:
+    """The best of what was found by then; where that is too little, all is left to the due refresh."""
+    shapes = shapes_of(VIEWS[name])
+    asked = 0
+
+    def is_spent() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > firings
+
+    days = Days(VIEWS[name], shapes, CHEAP, is_spent=is_spent)
+    told = ""
+    for batch in batches(shapes, 7, 4):
+        asked = 0
+        told += "".join(map(str, days.refresh(batch).reasons))
+    assert ("when its time was up" in told) == finds
+    assert (days.stored_early > 0) == finds
+
+
+RETURNED = from_text(
+    """
+aggregate key=[cat#6 := #2] [gross#7:BIGINT := sum(#3), n#8:BIGINT! := count()]
+  join anti on (#1 = #4)
+    scan sales [o_id#1:INT!, cat#2:STRING!, price#3:INT!]
+    scan returns [o_id#4:INT!, cost#5:INT!]
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("relation", "differs"), [(SUMMARY, True), (RETURNED, False)], ids=["summary", "not returned"]
+)
+def test_what_may_be_retracted_may_be_held_back_where_no_source_loses_rows(
+    relation: Rel, differs: bool, everything_pays: None
+) -> None:
+    """IM-2, which is nothing to a source that may lose rows, is one more way, if not always the cheapest."""
+    source = random.Random(3)  # noqa: S311
+    shapes = shapes_of(relation)
+    inserted = [
+        {shape.name: [(shape.row(source.randrange(4**6)), 1) for _ in range(3)] for shape in shapes}
+        for _ in range(7)
+    ]
+    kept = Days(relation, shapes, CHEAP, append_only=frozenset(one.name for one in shapes))
+    free = Days(relation, shapes, CHEAP)
+    programs = [(kept.refresh(batch).program, free.refresh(batch).program) for batch in inserted]
+    assert kept.stored_early
+    assert kept.used
+    assert any(one != other for one, other in programs) == differs
+
+
 def test_where_early_work_costs_as_much_all_waits() -> None:
     shapes = shapes_of(SUMMARY)
     days = Days(SUMMARY, shapes, ["5", "5", "1"])

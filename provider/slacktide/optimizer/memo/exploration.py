@@ -2,15 +2,15 @@
 
 A new fact is looked up in an index by the class of its operator, trait or tie, so that it is matched
 against the patterns with such an edge alone. All rules share one queue; a match fires once. The
-search ends when its budget of firings is spent, with what it has found: from then on those rules alone
-fire that every plan may need, so that there is one.
+search ends when its budget of firings or of time is spent, with what it has found: from then on those rules
+alone fire that every plan may need, so that there is one.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from types import MappingProxyType
@@ -21,6 +21,13 @@ from slacktide.optimizer.memo.pattern import Binding, Edge, Reads, matches
 from slacktide.optimizer.memo.rule import MemoRule
 
 MOST_FIRED: Final = 20_000
+IsSpent = Callable[[], bool]
+"""Whether a search has taken all the time that it may: once it is so, it stays so."""
+
+
+def never() -> bool:
+    """A search may take all the time that it needs."""
+    return False
 
 
 @dataclass(slots=True)
@@ -70,6 +77,7 @@ class Exploration:
         rules: all that may fire.
         boosts: factors for the importance of rules, by name.
         most_fired: the budget.
+        is_spent: whether the budget of time is.
     """
 
     def __init__(
@@ -79,12 +87,14 @@ class Exploration:
         *,
         boosts: Mapping[str, int] = MappingProxyType({}),
         most_fired: int = MOST_FIRED,
+        is_spent: IsSpent = never,
     ) -> None:
         self.trace = Trace()
         self._memo = memo
         self._index = Index(rules)
         self._boosts = boosts
         self._most = most_fired
+        self._is_spent = is_spent
         self._queue: list[tuple[int, int, MemoRule, Binding]] = []
         self._turns = count()
         self._fired: set[tuple[str, tuple[tuple[str, Any], ...]]] = set()
@@ -99,7 +109,7 @@ class Exploration:
             if rule.skip(binding, self._memo):
                 self.trace.skipped[rule.name] += 1
                 continue
-            if len(self._fired) >= self._most:
+            if len(self._fired) >= self._most or self._is_spent():
                 self.trace.is_whole = False
                 if not rule.is_basic:
                     continue

@@ -141,6 +141,17 @@ def test_a_search_whose_budget_is_spent_ends_with_a_plan(most: int) -> None:
     choose(space, LastFirst(instants)).plan.check(space)
 
 
+@pytest.mark.parametrize("asked", [0, 12, 40])
+def test_so_does_one_whose_time_is_up(asked: int) -> None:
+    left = iter([False] * asked)
+    cut = expand(PROBLEM, is_spent=lambda: next(left, True))
+    assert not cut.trace.is_whole
+    costs = MemoCosts(cut.memo, Statistics())
+    instants = len(cut.answers)
+    space = space_of(cut, range(1, instants + 1), costs.price, costs.carrying)
+    choose(space, LastFirst(instants)).plan.check(space)
+
+
 def test_a_rule_looks_for_something() -> None:
     with pytest.raises(InvariantError, match="nothing"):
         noted("idle", [])
