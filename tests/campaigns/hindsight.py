@@ -26,113 +26,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slacktide.cli.showcase import Showcase
-from slacktide.engine.workspace import Workspace
-from slacktide.errors import ExecutionError
-from slacktide.optimizer.costs import Vector
 from slacktide.workloads.tpch import QUERIES
-from slacktide.workloads.tpch.stream import ChangeStream
 from tests.campaigns.hindsight_cells import WORKSPACES, summary
+from tests.campaigns.side_by_side import SideBySide, Way
 from tests.harness.by_line import by_line
 from tests.harness.versions import versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from slacktide.engine.reports import ViewReport
-
 SEED = 20261123
 GROUP = 6
 """Views that go through a campaign together."""
 NATURES = ("clustered", "scattered")
 SHARES = (0.0001, 0.001, 0.01, 0.1, 0.5)
-POLICIES = dict(zip(WORKSPACES, ("auto", "incremental", "full"), strict=True))
+WAYS = dict(zip(WORKSPACES, (Way("auto"), Way("incremental"), Way("full")), strict=True))
 CALIBRATING = tuple(product(NATURES, SHARES))
-
-Costs = Mapping[str, Mapping[str, Any]]
-
-
-class SideBySide:
-    """The three workspaces and what they follow.
-
-    Args:
-        spark: a session that does nothing else.
-        case: a landing zone, of which the folder may be there from before.
-    """
-
-    def __init__(self, spark: SparkSession, case: Showcase) -> None:
-        self._spark = spark
-        self._case = case
-        self._workspaces = {name: self._workspace(name) for name in POLICIES}
-
-    def _workspace(self, name: str) -> Workspace:
-        root = self._case.root / name
-        if not self._case.landing.exists():
-            self._case.generate()
-        if root.exists():
-            return Workspace.open(str(root))
-        workspace = Workspace.create(str(root))
-        for source, declaration in self._case.sources().items():
-            workspace.add_source(source, **declaration)
-        for view, text in self._case.queries().items():
-            workspace.add_view(self._spark, view, text, policy=POLICIES[name])
-        workspace.refresh(self._spark)
-        return workspace
-
-    def round(self, number: int, nature: str, share: float) -> dict[str, Any]:
-        """Let an arrival land, if it has not yet, and refresh all workspaces.
-
-        Args:
-            number: of the arrival, from 1 on.
-            nature: of it.
-            share: of the base that it changes.
-        """
-        landing, scale = self._case.landing, self._case.scale
-        stream = ChangeStream(landing, scale=scale, seed=SEED, nature=nature, share=share)
-        if stream.number < number:
-            stream.write_next()
-        order = [*POLICIES]
-        first = (number - 1) // len(CALIBRATING) % len(order)  # in turns, in each cell
-        order = order[first:] + order[:first]
-        costs = {name: self._costs(self._workspaces[name]) for name in order}
-        return {"nature": nature, "share": share, "order": order, **costs}
-
-    def _costs(self, workspace: Workspace) -> Costs:
-        report = workspace.refresh(self._spark)
-        failed = [f"{name}: {view.error}" for name, view in report.views.items() if view.error]
-        if failed:
-            raise ExecutionError(failed[0], hint="a campaign of the views that work: --views")
-        return {name: _cost(view) for name, view in report.views.items()}
-
-    def different(self) -> Mapping[str, Sequence[str]]:
-        """The views of each workspace whose answers are not those of batch."""
-        return {
-            name: [v for v, told in workspace.verify(self._spark).views.items() if not told.equal]
-            for name, workspace in self._workspaces.items()
-        }
-
-
-def _cost(view: ViewReport) -> dict[str, Any]:
-    if view.method == "unchanged":
-        return {"choice": view.method}
-    way = view.predicted.get("way", view.method)
-    return {
-        "choice": "incremental" if way == "incremental" else "full",
-        "way": way,
-        "reasons": [reason.split("(")[0] for reason in view.reasons],
-        "switched": view.switched,
-        "seconds": view.actual["cpu_seconds"],
-        "counted": _amounts(view.actual),
-        **(
-            {"expected": view.predicted["cpu_seconds"], "work": _amounts(view.predicted)}
-            if view.predicted
-            else {}
-        ),
-    }
-
-
-def _amounts(figures: Mapping[str, Any]) -> dict[str, int]:
-    """The work that was counted or expected, without kinds of which there is none."""
-    return {kind: amount for kind, amount in Vector.of_report(figures).to_dict().items() if amount}
 
 
 def rounds(repetitions: int) -> Iterator[tuple[str, float]]:
@@ -180,10 +89,11 @@ def _play(
         raise SystemExit(
             f"{case.root} is not of the {done} rounds of {group} in {asked.out}: remove both"
         )
-    campaign = SideBySide(spark, case)
+    campaign = SideBySide(spark, case, WAYS, SEED)
     for number, (nature, share) in enumerate(rounds(asked.repetitions), start=1):
         if number > done:
-            told = campaign.round(number, nature, share)
+            turn = (number - 1) // len(CALIBRATING)  # another workspace goes first, in each cell
+            told = campaign.round(number, nature, share, turn)
             found["rounds"].append({"group": group, "number": number, **told})
             found["summary"] = summary(
                 [told for told in found["rounds"] if told["number"] > len(CALIBRATING)]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slacktide.cli.showcase import Showcase
-from tests.campaigns.hindsight import POLICIES, SideBySide
+from tests.campaigns.hindsight import SEED, WAYS
+from tests.campaigns.side_by_side import SideBySide
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,13 +21,13 @@ def test_each_workspace_goes_its_way_and_an_arrival_lands_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     case = Showcase(tmp_path, 0.01, ("q4", "q6"))
-    found = SideBySide(spark, case).round(1, "scattered", 0.001)
-    methods = {name: {told["choice"] for told in found[name].values()} for name in POLICIES}
+    found = SideBySide(spark, case, WAYS, SEED).round(1, "scattered", 0.001, 0)
+    methods = {name: {told["choice"] for told in found[name].values()} for name in WAYS}
     assert methods["incremental"] == {"incremental"}
     assert methods["full"] == {"full"}
-    assert sorted(found["order"]) == sorted(POLICIES)
-    assert all(told["seconds"] > 0 for name in POLICIES for told in found[name].values())
-    again = SideBySide(spark, case)
-    repeated = again.round(1, "scattered", 0.001)
+    assert sorted(found["order"]) == sorted(WAYS)
+    assert all(told["seconds"] > 0 for name in WAYS for told in found[name].values())
+    again = SideBySide(spark, case, WAYS, SEED)
+    repeated = again.round(1, "scattered", 0.001, 0)
     assert {told["choice"] for told in repeated["chosen"].values()} == {"unchanged"}
     assert not any(again.different().values())
