@@ -13,7 +13,7 @@ from slacktide.errors import InvariantError
 
 SENTENCES: Final = MappingProxyType(
     {
-        "ANSWER_UNTRIED": "the answer alone has never run, and may be cheapest ({detail})",
+        "ANSWER_UNTRIED": "no run of the answer alone is known, and it may be cheapest ({detail})",
         "CHANGE_FAILS": "a row of the change fails in the query, so its text ran over all rows ({detail})",
         "CHANGE_TOO_LARGE": "the pending change is too large a share of the sources ({detail})",
         "CHEAPER_FULL": "computing the view in full is expected to be cheaper ({detail})",

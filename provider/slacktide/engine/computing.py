@@ -20,7 +20,7 @@ from slacktide.errors import (
     UnknownObjectError,
     UnsupportedQueryError,
 )
-from slacktide.optimizer.fallback import plan_idle, plan_text, plan_without_start, plans_in_full
+from slacktide.optimizer.fallback import plan_idle, plan_text, plan_without_joins, plans_in_full
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import state_sources
 from slacktide.spark.task import Excess, Outcome, Task
@@ -149,7 +149,7 @@ def _compute_otherwise(
 ) -> None:
     """Compute a view in another way after its program has failed over a row, or is none to Spark.
 
-    What the run starts to remember may hold rows that nobody asks for, and a change holds rows that came and
+    The joins that the run writes whole may hold rows that nobody asks for, and a change holds rows that came and
     went, over which a query may stumble where batch does not.
     """
     planned = work.plan
@@ -158,7 +158,7 @@ def _compute_otherwise(
     work.error = failure
     is_refused = isinstance(failure, UnsupportedQueryError)
     why = Reason("PROGRAM_REFUSED" if is_refused else "CHANGE_FAILS", failure.code)
-    ways = (plan_without_start(planned), plan_text(work.view, planned, why))
+    ways = (plan_without_joins(work.view, planned), plan_text(work.view, planned, why))
     for instead in ways:
         if instead is None or instead.program is None:
             continue

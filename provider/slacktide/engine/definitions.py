@@ -13,7 +13,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.names import check_name, may_name, stands_in
 from slacktide.common.quantities import parse_bytes
 from slacktide.engine.expansion import all_texts
-from slacktide.engine.goal_setting import check_goal, weights_of
+from slacktide.engine.goal_setting import check_goal, rounds_of, weights_of
 from slacktide.engine.sink_setting import check_sink
 from slacktide.engine.sources.ddl import parse_ddl
 from slacktide.errors import (
@@ -199,7 +199,7 @@ def _ground(
 
 def notice_of(name: str, settings: Mapping[str, Any]) -> str | None:
     """Say which settings of a view are kept with it and do not steer anything."""
-    acted = ("goal",) if weights_of(settings) else ()
+    acted = ("goal",) if weights_of(settings) or rounds_of(settings) else ()
     kept = [key for key in KEPT if key not in acted and settings.get(key) not in (None, KEPT[key])]
     if not kept:
         return None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.engine.foreign_key_check import Check
+from slacktide.engine.kept_joins import current_joins
 from slacktide.engine.pinning import Window, check_windows, snapshot_windows
 from slacktide.engine.plan import Plan
 from slacktide.errors import DataError, SourceError
@@ -163,13 +164,14 @@ def due(
     return tuple(sorted(name for one, name in moved.items() if one in used or name in names))
 
 
-def upkeep_in(view: ViewRecord, known: frozenset[ForeignKey]) -> Upkeep:
+def upkeep_in(world: World, view: ViewRecord, known: frozenset[ForeignKey]) -> Upkeep:
     """What any run of a view goes by, where some foreign keys hold."""
-    return upkeep_of(ReadView.from_dict(view.definition), view.policy, known, view.remembers)
+    read, joins = ReadView.from_dict(view.definition), current_joins(world, view)
+    return upkeep_of(read, view.policy, known, joins)
 
 
-def _used(view: ViewRecord, known: frozenset[ForeignKey]) -> frozenset[ForeignKey]:
-    return upkeep_in(view, known).foreign_keys
+def _used(world: World, view: ViewRecord, known: frozenset[ForeignKey]) -> frozenset[ForeignKey]:
+    return upkeep_in(world, view, known).foreign_keys
 
 
 def lost(world: World, plan: Plan) -> str:
@@ -298,7 +300,9 @@ def doubts(world: World, broken: frozenset[ForeignKey]) -> list[u.Update]:
     once = broken.union(map(foreign_key_of, world.foreign_keys.values()))
     now = broken.union(map(foreign_key_of, world.held_keys.values()))
     for view in world.views.values() if broken else ():
-        used = broken & (_used(view, once) | _used(view, now) | _used(view, broken))
+        used = broken & frozenset[ForeignKey]().union(
+            *(_used(world, view, keys) for keys in (once, now, broken))
+        )
         if used:
             states.update(dict.fromkeys(view.kept))
         if used and view.versions is not None:

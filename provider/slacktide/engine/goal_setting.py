@@ -5,12 +5,14 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeGuard
 
 from slacktide.errors import InvalidSettingError
 
 MOST_REFRESHES = 100
 """Of a period, at most."""
+MOST_ROUNDS = 10_000
+"""That a choice of states is made for, at most."""
 LEAST, MOST = 1e-6, 1e6
 """What a weight may be."""
 _WEIGHTS = "weights are 2 to 100 numbers from 0.000001 to 1000000, one for each refresh of a period"
@@ -28,12 +30,31 @@ def weights_of(settings: Mapping[str, Any]) -> tuple[Fraction, ...]:
     return tuple(Fraction(str(weight)) for weight in goal["weights"])
 
 
+def rounds_of(settings: Mapping[str, Any]) -> int:
+    """How many refreshes a choice of states is made for; 0 where nobody says.
+
+    Args:
+        settings: of a view, as they are stored; an older version may have stored what is no such number.
+    """
+    goal = settings.get("goal")
+    rounds = goal.get("rounds") if isinstance(goal, Mapping) else None
+    return rounds if _are_rounds(rounds) else 0
+
+
 def check_goal(view: str, goal: Any) -> None:
-    """Check the weights of a goal.
+    """Check the weights or the rounds of a goal.
 
     Raises:
-        InvalidSettingError: they are not weights, or something stands beside them.
+        InvalidSettingError: they are not weights, or no number of rounds, or something stands beside them.
     """
+    if isinstance(goal, Mapping) and "rounds" in goal:
+        if _are_rounds(goal["rounds"]) and len(goal) == 1:
+            return
+        raise InvalidSettingError(
+            f"view {view} has the goal {reprlib.repr(dict(goal))}",
+            hint=f"its rounds are a whole number from 1 to {MOST_ROUNDS:,}, the refreshes that a choice of what to "
+            'remember is made for, and nothing stands beside it, as in {"rounds": 24}',
+        )
     if not isinstance(goal, Mapping) or "weights" not in goal:
         return
     if not _are_weights(goal["weights"]) or len(goal) > 1:
@@ -55,6 +76,11 @@ def check_weights(weights: Sequence[float]) -> None:
             f"{reprlib.repr([*weights])} are no weights",
             hint=f"{_WEIGHTS}, as in [0.25, 0.3, 1]: answers are due at the last",
         )
+
+
+def _are_rounds(told: Any) -> TypeGuard[int]:
+    is_number = isinstance(told, int) and not isinstance(told, bool)
+    return is_number and 1 <= told <= MOST_ROUNDS
 
 
 def _are_weights(told: Any) -> bool:

@@ -14,6 +14,9 @@ NOISE: Final = 1.1
 LEAST: Final = 0.1
 """Seconds of CPU that no run can be told from another one by."""
 
+_MEANT: Final = ("STATES_PAY", "ANSWER_UNTRIED")
+"""Why a run may be dearer than another way would be."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hindsight:
@@ -39,9 +42,9 @@ def _was_right(told: ViewReport) -> bool | None:
     """Whether no other way was expected to cost clearly less than this one took; None without a choice."""
     expected = told.predicted
     others = [o["price"] for o in expected.get("alternatives", ()) if o["way"] != expected["way"]]
-    # What keeps the states is dearer now on purpose.
-    keeps = any(Reason.parse(reason).code == "STATES_PAY" for reason in told.reasons)
-    if not others or not told.actual or keeps:
+    # What keeps the states, or is run to find out what it takes, may be dearer now on purpose.
+    is_meant = any(Reason.parse(reason).code in _MEANT for reason in told.reasons)
+    if not others or not told.actual or is_meant:
         return None
     price = told.actual["cpu_seconds"] + expected["outside_seconds"]
     return bool(price <= max(NOISE * min(others), min(others) + LEAST))

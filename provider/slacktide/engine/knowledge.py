@@ -121,14 +121,9 @@ class Knowledge:
         """Whether a state that a view keeps is kept by another one, too."""
         return any(self._keepers[state] > 1 for state in record.states)
 
-    def shared_joins(self, record: ViewRecord) -> frozenset[str]:
-        """The joins that a view remembers and another one keeps, too."""
-        return frozenset(chain for chain in record.remembers if self._keepers[chain] > 1)
-
     @cached_property
     def _keepers(self) -> Counter[str]:
-        views = self.world.views.values()
-        return Counter(chain for view in views for chain in {*view.states, *view.remembers})
+        return Counter(state for view in self.world.views.values() for state in view.states)
 
     def rows(self, view: ReadView, end: Mapping[str, int]) -> int | None:
         """The rows of all sources of a view; None where those of one are not known."""
@@ -331,6 +326,7 @@ def _past(run: int, told: Any) -> PastRun | None:
             merges=bool(predicted.get("merges", "FIRST_RUN" not in told.get("reasons", ()))),
             switches="remembering" in predicted,
             turned_back=bool(told.get("switched")),
+            is_first="FIRST_RUN" in told.get("reasons", ()),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return None

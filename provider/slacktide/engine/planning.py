@@ -13,7 +13,8 @@ from slacktide.common.tree import of_type
 from slacktide.engine.compacting import compactions_due
 from slacktide.engine.foreign_keys import due as keys_due
 from slacktide.engine.foreign_keys import foreign_key_of, foreign_keys_at, upkeep_in
-from slacktide.engine.goal_setting import weights_of
+from slacktide.engine.goal_setting import rounds_of, weights_of
+from slacktide.engine.kept_joins import held_by_others
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.plan import NOTHING_DECLARED, Declared, Plan
 from slacktide.engine.progressing import progress_of
@@ -142,8 +143,9 @@ def situation_of(
         ),
         remembers=() if record is None else record.remembers,
         is_shared=record is not None and known.is_shared(record),
-        shared_joins=frozenset() if record is None else known.shared_joins(record),
+        held=held_by_others(world, "" if record is None else record.name),
         stumbles=known.stumbles(record),
+        rounds=0 if record is None else rounds_of(record.settings),
         append_only=frozenset(
             name for name in view.sources if world.sources[name].arguments.get("append_only")
         ),
@@ -286,16 +288,27 @@ def _share(
 
 
 def _consistent(known: Knowledge, plans: list[ViewPlan], ends: Mapping[str, int]) -> list[ViewPlan]:
-    """Have all views that share a state build it anew when one of them does."""
+    """Have all views that share a state build it anew when one of them does.
+
+    A join that is remembered is none: as one run takes all views to the same versions, a base that one writes
+    of it takes the place of what the others would have added.
+    """
     while True:
-        rebuilt = {save.chain for plan in plans for save in _saves(plan) if save.is_base}
+        rebuilt = {
+            save.chain
+            for plan in plans
+            for save in _saves(plan)
+            if save.is_base and save.chain not in plan.remembers
+        }
         moved = False
         for position, plan in enumerate(plans):
+            record = known.world.views[plan.view]
             shared = sorted(
-                save.chain for save in _saves(plan) if save.chain in rebuilt and not save.is_base
+                save.chain
+                for save in _saves(plan)
+                if save.chain in rebuilt and save.chain in record.states and not save.is_base
             )
             if shared:
-                record = known.world.views[plan.view]
                 plans[position] = _plan_one(known, record, ends, shared[0], is_due=plan.is_due)
                 moved = True
         if not moved:
@@ -332,7 +345,7 @@ def _upkeep(world: World, plans: Iterable[ViewPlan]) -> dict[str, Upkeep]:
     """What any run goes by, of each view that this one computes."""
     known = frozenset(map(foreign_key_of, world.held_keys.values()))
     computed = (plan.view for plan in plans if plan.program is not None)
-    return {name: upkeep_in(world.views[name], known) for name in computed}
+    return {name: upkeep_in(world, world.views[name], known) for name in computed}
 
 
 def _of_answers(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> list[Upkeep]:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.engine.goal_setting import weights_of
+from slacktide.engine.kept_joins import current_joins
 from slacktide.engine.knowledge import Knowledge, changed_rows
 from slacktide.optimizer.progress import Progress
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts, Statistics
@@ -61,7 +62,7 @@ def progress_of(
         period=f"{record.name}@{record.run}",
         reached=reached,
         stored=period.chains,
-        keeps=(*record.states, *record.remembers),
+        keeps=(*record.states, *current_joins(known.world, record)),
         statistics=replace(facts, sources=told),
         quiet=frozenset(
             (name, instant)

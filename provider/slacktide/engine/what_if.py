@@ -17,6 +17,7 @@ from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.api import Situation, plan_view
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.progress import Progress, plan_turn
+from slacktide.optimizer.remembered_joins import is_there
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
@@ -167,6 +168,7 @@ def _of_period(
         weights: of the refreshes of a period.
     """
     many = len(weights)
+    joins = [one for one in record.remembers if is_there(one, each.start, each.states)]
     due = _of_run(plan_view(record.name, view, at_pace(each, 1 / many)))
     so_far = at_pace(each, 1 / (many - 1))
     known = each.statistics
@@ -180,7 +182,7 @@ def _of_period(
         period=f"{record.name}@{record.run}",
         reached=(each.start,),
         stored=(),
-        keeps=(*record.states, *record.remembers),
+        keeps=(*record.states, *joins),
         statistics=replace(known, sources=changes),
         quiet=frozenset((name, 2) for name, at in each.end.items() if each.start.get(name) == at),
     )

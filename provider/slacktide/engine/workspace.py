@@ -249,16 +249,7 @@ class Workspace(WorkspaceDefinitions):
     ) -> Comparison:
         """What runs would be expected to cost in other circumstances; writes nothing. Needs no JVM.
 
-        Args:
-            pace: how many times as often runs would come, each with as much less to take in.
-            policy: of all views instead of their own.
-            without: views that would not be there.
-            states_lost: whether no state would be there.
-            weights: of the refreshes of a period, at the last of which all answers would be due.
-
-        Raises:
-            InvalidSettingError: the pace is none, the weights are none, or there is no such policy.
-            UnknownObjectError: there is no view of a name.
+        The arguments, and what is raised, are those of `slacktide.engine.what_if.compare`.
         """
         world = self._store.world()
         return compare(

@@ -28,7 +28,7 @@ from slacktide.optimizer.full import anew, merging, without_states
 from slacktide.optimizer.guard import guard_of
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
-from slacktide.optimizer.remembered_joins import Question, Remembering, joins, joins_of
+from slacktide.optimizer.remembered_joins import Question, Remembering, built_with, joins_of
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.upkeep import analysis_of, kept_versions, missing_state, state_sources
 from slacktide.optimizer.weighing import (
@@ -64,9 +64,10 @@ class Situation:
         evidence: the view's past runs.
         remembers: the chains of joins that the view remembers besides what its operators need.
         is_shared: whether other views keep a state of this one.
-        shared_joins: the joins that it remembers which other views keep, too: these would be built anew with them.
+        held: the chains that other views keep as of their answers.
         stumbles: whether a program of the view failed lately, over a row or to Spark, where the author's text did not.
         append_only: the sources of which no row is ever taken away, by declaration.
+        rounds: as of `weighing.Case`.
     """
 
     start: Versions
@@ -84,9 +85,10 @@ class Situation:
     evidence: Evidence = field(default_factory=Evidence)
     remembers: tuple[str, ...] = ()
     is_shared: bool = False
-    shared_joins: frozenset[str] = frozenset()
+    held: frozenset[str] = frozenset()
     stumbles: bool = False
     append_only: frozenset[str] = frozenset()
+    rounds: int = 0
 
 
 def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
@@ -210,6 +212,8 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
         situation.evidence,
         situation.start,
         situation.states,
+        situation.held,
+        situation.rounds,
     )
     return _weighed(name, view, situation, question)
 
@@ -264,6 +268,7 @@ def _case(
         situation.share,
         missing or _passed_snapshot(maintained, situation),
         situation.is_shared,
+        situation.rounds,
     )
 
 
@@ -336,15 +341,16 @@ def _built(
     reasons: tuple[Reason, ...],
     predicted: Mapping[str, Any] | None = None,
 ) -> _Chosen:
-    """Build states and answer anew, and the joins that the view remembers and no other one keeps.
+    """Build states and answer anew, and the joins that the view remembers.
 
-    What others keep would be built anew for them, too. What is expected leaves the joins out, as little.
+    What is expected leaves the joins out, as little.
     """
+    program = anew(name, view, analysis)
     if predicted is None:
-        predicted = _predicted("rebuild", anew(name, view, analysis), view, situation)
-    kept = {*joins(analysis)} & {*situation.remembers} - situation.shared_joins
-    program = anew(name, view, analysis, joins_of(analysis, kept))
-    return _Chosen("full", reasons, program, predicted=predicted, remembers=tuple(sorted(kept)))
+        predicted = _predicted("rebuild", program, view, situation)
+    kept = built_with(analysis, situation.remembers, situation.statistics)
+    program = anew(name, view, analysis, joins_of(analysis, kept)) if kept else program
+    return _Chosen("full", reasons, program, predicted=predicted, remembers=kept)
 
 
 def _predicted(

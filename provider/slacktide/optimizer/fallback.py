@@ -7,7 +7,7 @@ from dataclasses import replace
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.estimates import NOTHING
-from slacktide.optimizer.full import from_snapshots, without_states
+from slacktide.optimizer.full import anew, from_snapshots, without_states
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import analysis_of
 from slacktide.program.operator import Program, Save
@@ -51,7 +51,7 @@ def _in_place(plan: ViewPlan, program: Program, why: Reason) -> ViewPlan:
         predicted={},
         estimates=NOTHING,
         guard={},
-        remembers=_without(plan, _begun(plan)),
+        remembers=_without(plan, _written_whole(plan)),
     )
 
 
@@ -76,19 +76,23 @@ def plan_idle(plan: ViewPlan, why: Reason) -> ViewPlan | None:
     )
 
 
-def plan_without_start(plan: ViewPlan) -> ViewPlan | None:
-    """Plan the same run without what it starts to remember; None where it starts nothing.
+def plan_without_joins(view: ReadView, plan: ViewPlan) -> ViewPlan | None:
+    """Plan the same run without the joins that it would remember and writes whole; None where there are none.
 
     A join may fail over rows that neither batch nor any change brings together.
     """
-    begun = _begun(plan)
-    if plan.program is None or plan.method != "incremental" or not begun:
+    joins, analysis = _written_whole(plan), analysis_of(view)
+    if plan.program is None or analysis is None or not joins:
         return None
-    kept = (s for s in plan.program.steps if not (isinstance(s, Save) and s.chain in begun))
-    return replace(plan, program=Program((*kept,)), remembers=_without(plan, begun))
+    if plan.method == "incremental":
+        steps = (s for s in plan.program.steps if not (isinstance(s, Save) and s.chain in joins))
+        program = Program((*steps,))
+    else:
+        program = anew(plan.view, view, analysis)
+    return replace(plan, program=program, remembers=_without(plan, joins))
 
 
-def _begun(plan: ViewPlan) -> set[str]:
+def _written_whole(plan: ViewPlan) -> set[str]:
     """The joins that a run would remember and writes whole."""
     steps = () if plan.program is None else plan.program.steps
     return {s.chain for s in steps if isinstance(s, Save) and s.is_base} & {*plan.remembers}

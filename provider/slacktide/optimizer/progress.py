@@ -235,7 +235,12 @@ class _Planning:
         """Seconds of CPU that the due refresh is expected to take without any period."""
         at_once, situation = united(self.progress.statistics), self.situation
         changed = frozenset(n for n, one in at_once.sources.items() if one.changes[0].rows.value)
-        remembered = joins_of(analysis, situation.remembers)
+        there = [
+            chain
+            for chain in situation.remembers
+            if is_there(chain, situation.start, situation.states)
+        ]
+        remembered = joins_of(analysis, there)
         made = maintain(self.name, analysis, changed, situation.foreign_keys, remembered=remembered)
         programs = [made.program]
         if situation.policy != "incremental":

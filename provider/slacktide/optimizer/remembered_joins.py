@@ -7,7 +7,7 @@ warehousing*, PDIS 1996), it costs a read of its own rows and a write of its cha
 
 A view starts to remember a join when the runs without it would have saved by it what starting costs (ski
 rental, as in `weighing`), and stops when runs with it have turned out dearer than those without, after such
-changes as have come. A run that builds the states anew builds them with them, unless another view keeps them, too.
+changes as have come. A run that builds the states anew builds them, too, and one that gives the answer alone leaves all behind.
 """
 
 from __future__ import annotations
@@ -126,6 +126,8 @@ class Question:
         evidence: the view's past runs.
         start: the versions that the run goes on from.
         states: the versions of each state that exists, of any view, by chain.
+        held: the chains that other views keep as of their answers.
+        rounds: as of `weighing.Case`.
     """
 
     view: str
@@ -136,6 +138,8 @@ class Question:
     evidence: Evidence
     start: Versions
     states: Mapping[str, Versions]
+    held: frozenset[str] = frozenset()
+    rounds: int = 0
 
     def maintained(
         self, chains: Collection[str], begun: str = "", *, assumed_few: str = ""
@@ -186,22 +190,22 @@ class Question:
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
             is_read = not alike.isdisjoint(now.maintenance.read) and chain not in now.chains
-            if not is_read or chain in needed or self._is_large(rel):
+            if not is_read or chain in needed or is_large(rel, self.statistics):
                 continue
             chains = tuple(sorted((*now.chains, chain)))
             after = self._after(chains, chain)
-            if chain not in self.states:
-                first = self.maintained(now.chains, chain)
-            elif self._is_there(chain):
+            if self._is_there(chain):
                 first = after  # another view remembers it, or needs it
-            else:
+            elif chain in self.held:
                 continue  # another view keeps it as of other versions
+            else:
+                first = self.maintained(now.chains, chain)
             saving, less = (
                 self._saving(program, work, price, one, self._work(one, rel))
                 for one in (after.program, first.program)
             )
             cost = max(-less, 0.0)
-            if pays(saving, cost, times, price):
+            if pays(saving, cost, max(times, self.rounds - 1), price):
                 switch = Switch(rel, starts=True, saving=saving, cost=cost)
                 found.append(Remembering(first, chains, switch))
         return max(found, key=_saved, default=None)
@@ -244,10 +248,6 @@ class Question:
         """Whether a state is there as of the start of the run."""
         return is_there(chain, self.start, self.states)
 
-    def _is_large(self, rel: r.Rel) -> bool:
-        largest = max(self.statistics.source(name).rows.value for name in sources(rel))
-        return Cardinality(self.statistics).of(rel).rows.value > MOST_ROWS * largest
-
     def _saving(
         self, now: Program, work: Vector, price: float, other: Program, work_other: Vector
     ) -> float:
@@ -288,6 +288,36 @@ def _saved(found: Remembering) -> float:
     return 0.0 if found.switch is None else found.switch.saving
 
 
+def built_with(
+    analysis: Maintainability, chains: Collection[str], statistics: Statistics
+) -> tuple[str, ...]:
+    """The joins that a run builds with the states: those of some chains that have not outgrown `MOST_ROWS`."""
+    known = joins(analysis) if chains else {}
+    kept = (chain for chain in {*known} & {*chains} if not _has_outgrown(chain, known, statistics))
+    return tuple(sorted(kept))
+
+
+def _has_outgrown(
+    chain: str, known: Mapping[str, frozenset[r.Rel]], statistics: Statistics
+) -> bool:
+    rel = min(known[chain], key=lambda one: one.digest)
+    stored = statistics.stored.get(chain)
+    return is_large(rel, statistics, None if stored is None else stored.rows)
+
+
+def is_large(rel: r.Rel, statistics: Statistics, rows: float | None = None) -> bool:
+    """Whether a join has too many rows to be remembered.
+
+    Args:
+        rel: the join.
+        statistics: what is known.
+        rows: that it was seen to have; by estimate where nobody has seen them.
+    """
+    largest = max(statistics.source(name).rows.value for name in sources(rel))
+    counted = Cardinality(statistics).of(rel).rows.value if rows is None else rows
+    return counted > MOST_ROWS * largest
+
+
 def is_there(chain: str, start: Versions, states: Mapping[str, Versions]) -> bool:
     """Whether a state is there as of the start of a run.
 
@@ -313,12 +343,12 @@ def is_asked(times: int, run: int, rows: int) -> bool:
 
 
 def pays(saving: float, cost: float, times: int, price: float) -> bool:
-    """Whether what past runs would have saved has reached what a switch costs.
+    """Whether what past runs would have saved, or those to come will, has reached what a switch costs.
 
     Args:
         saving: seconds of CPU of one run.
         cost: seconds of CPU of the switch.
-        times: how many runs there were.
+        times: how many runs there were, or will be.
         price: seconds of CPU of a run.
     """
     return saving >= max(LEAST_SAVING * price, LEAST_SECONDS) and saving * times >= cost

@@ -5,7 +5,7 @@ has shown what the view's query weighs. Before that, and where a view is too sma
 anything, a change is taken in by increments up to a share of the sources.
 
 * **Never dearer than full.** By the very prices that are stored with the plan, unless to keep the states.
-* **The answer alone is run once** where it may be cheapest, as nobody knows before what it costs.
+* **The answer alone is run where no run of it is known** and it may be cheapest, as nobody knows what it costs.
 * **Evidence, not the model, speaks against increments.** A program that has not run is tried where its states
   are there: one mistake at most, where the model alone would make many.
 * **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together, and
@@ -17,7 +17,8 @@ anything, a change is taken in by increments up to a share of the sources.
   it costs, the states are kept, by building them with it or by increments, whichever is cheaper, until what that
   cost over the answer alone reaches what a run by increments has saved lately. Once left, they are built again when
   what increments would have saved since reaches what building costs over the answer alone (ski rental: A. Karlin and
-  others, *Competitive Snoopy Caching*, Algorithmica 3, 1988). Either wait costs what its end does, once more.
+  others, *Competitive Snoopy Caching*, Algorithmica 3, 1988). Either wait costs what its end does, once more. Where it
+  is told how many runs a choice of states is made for, nothing waits: what these would save decides (IVM-PD, tempura.md §5).
 """
 
 from __future__ import annotations
@@ -108,6 +109,8 @@ class Case:
         share: pending change over the size of the sources.
         missing: a state that is not there for the incremental way, or an empty text.
         is_shared: whether other views keep a state of this one, and would have to build it anew with it.
+        rounds: how many runs a choice of states is made for, with this one; 0 where nobody says: then what past
+            runs would have saved stands for what those to come will.
     """
 
     ways: Ways
@@ -115,6 +118,7 @@ class Case:
     share: float
     missing: str = ""
     is_shared: bool = False
+    rounds: int = 0
 
     def predictions(self) -> Predictions:
         """What each way is expected to cost."""
@@ -186,21 +190,31 @@ def _full_way(case: Case, found: Predictions, full: Prediction) -> Weighed:
         return found.taken(full.way, cheaper)
     keeping = min(found.incremental, found.rebuild, key=lambda one: one.price)
     saved, times = _saved_lately(case.evidence, full.price)
-    cost = (times + 1) * (keeping.price - full.price)
+    cost = keeping.price - full.price
+    told = "{:.2f} s more so far, {:.2f} s saved by a run by increments"
+    if case.rounds:
+        saved *= case.rounds - 1
+        told = "{:.2f} s more, {:.2f} s saved by the runs to come"
+    else:
+        cost *= times + 1
     if cost >= saved:
         return found.taken("text", cheaper)
-    told = f"{cost:.2f} s more so far, {saved:.2f} s saved by a run by increments"
+    told = told.format(cost, saved)
     return found.taken(keeping.way, cheaper, Reason("STATES_PAY", told))
 
 
 def _unless_untried(case: Case, found: Predictions) -> Weighed:
-    """Increments, or the answer alone where that has never run and they are hardly cheaper than building.
+    """Increments, or the answer alone where no run of it is known and they are hardly cheaper than building.
 
     What it costs is then thought to be what building does, which would never be refuted.
     """
     incremental, rebuild = found.incremental, found.rebuild
-    is_known = rebuild.basis != "observed" or found.text.basis == "observed"
-    if is_known or case.is_shared or incremental.price <= CLOSE * rebuild.price:
+    alone = (case.ways.text, case.ways.other)
+    is_known = any(case.evidence.newest(one.program) is not None for one in alone)
+    is_seen = (
+        incremental.basis == rebuild.basis == "observed"
+    )  # the model alone speaks against nothing
+    if is_known or not is_seen or case.is_shared or incremental.price <= CLOSE * rebuild.price:
         return found.taken("incremental")
     told = f"{rebuild.price:.2f} s of CPU with states, {incremental.price:.2f} s by increments"
     return found.taken("text", Reason("ANSWER_UNTRIED", told))
@@ -248,7 +262,9 @@ def _tried(case: Case, found: Predictions) -> Weighed:
 
 
 def _missed(case: Case, now: float) -> float:
-    """What increments would have saved in each run since the states were left, this one included."""
+    """What increments would have saved in each run since the states were left, this one included, or will save."""
+    if case.rounds:
+        return now * (case.rounds - 1)
     left = list(takewhile(lambda past: past.way == "text", reversed(case.evidence.runs)))
     return now + sum(_saving(past, case.evidence) for past in left)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slacktide import Workspace
+from slacktide.engine.kept_joins import current_joins
 from slacktide.store import DropChain
 from slacktide.workloads import tpch
 from tests.campaigns.tpch_views import build
@@ -99,13 +100,14 @@ class Small:
             rows = f"{self._number % 3},{self._number % 2}\n1,1\n2,0\n"
             (self._root / name / f"{self._number}.csv").write_text(rows)
 
-    def refresh(self, views: list[str] | None = None) -> None:
-        """Let rows arrive, refresh some views, and compare their answers with batch."""
+    def refresh(self, views: list[str] | None = None) -> dict[str, str]:
+        """Let rows arrive, refresh some views, and compare their answers with batch; give their methods."""
         self.arrive()
         report = self.workspace.refresh(self._spark, views=views)
         assert "failed" not in {view.method for view in report.views.values()}
         verified = self.workspace.verify(self._spark)
         assert all(verified.views[name].equal for name in report.views)
+        return {name: view.method for name, view in report.views.items()}
 
     @property
     def world(self) -> World:
@@ -147,6 +149,31 @@ def test_views_share_what_they_remember(tmp_path: Path, spark: SparkSession, eag
     assert set(small.remembers("b")) <= set(small.world.chains)
 
 
+@pytest.mark.parametrize("rebuilt", [("a",), ("a", "b")])
+def test_what_one_view_builds_anew_another_one_goes_on_with(
+    tmp_path: Path, spark: SparkSession, eager: None, rebuilt: tuple[str, ...]
+) -> None:
+    """A state of one is lost, or of both; the join that both remember is as of both afterwards."""
+    small = Small(tmp_path, spark, {"a": "count(*) AS n", "b": "max(s.x) AS m"})
+    for _ in range(4):
+        small.refresh()
+    shared = set(small.remembers("a")) & set(small.remembers("b"))
+    assert shared
+    for name in rebuilt:
+        own = set(small.world.views[name].states) - shared
+        small.workspace._store.commit(
+            [DropChain(chain) for chain in own if chain in small.world.chains]
+        )
+    methods = small.refresh()
+    assert methods == {n: "full" if n in rebuilt else "incremental" for n in ("a", "b")}
+    assert shared <= set(small.remembers("a")) & set(small.remembers("b"))
+    assert all(
+        shared <= set(current_joins(small.world, small.world.views[name])) for name in ("a", "b")
+    )
+    for _ in range(2):
+        assert small.refresh() == {"a": "incremental", "b": "incremental"}
+
+
 def test_a_join_that_cannot_be_computed_whole_is_left(
     tmp_path: Path, spark: SparkSession, eager: None
 ) -> None:
@@ -163,3 +190,27 @@ def test_a_join_that_cannot_be_computed_whole_is_left(
         methods.append((report.method, [str(reason) for reason in report.reasons]))
     assert methods == [("incremental", [])] * 5
     assert small.workspace.verify(spark).views["a"].equal
+
+
+def test_one_that_cannot_be_computed_whole_any_more_is_left_by_a_run_that_builds_the_states(
+    tmp_path: Path, spark: SparkSession, eager: None
+) -> None:
+    """A division by zero comes to what is remembered, over rows that nobody asks for."""
+    small = Small(tmp_path, spark, {})
+    sql = (
+        "SELECT l.v, count(*) AS n FROM l JOIN r ON l.k = r.k AND 10 DIV (l.v - 7) > r.w - 99 "
+        "JOIN s ON r.w = s.w WHERE s.x = 77 GROUP BY l.v"
+    )
+    small.workspace.add_view(spark, "a", sql, policy="incremental")
+    for _ in range(4):
+        small.refresh()
+    joined = small.remembers("a")
+    assert joined
+    small.workspace._store.commit([DropChain(c) for c in small.world.views["a"].states])
+    (tmp_path / "l" / "zero.csv").write_text("1,7\n")
+    report = small.workspace.refresh(spark).views["a"]
+    assert report.method == "full"
+    assert not any("CHANGE_FAILS" in str(reason) for reason in report.reasons)
+    assert not small.remembers("a"), "it was given up"
+    assert small.workspace.verify(spark).views["a"].equal
+    assert small.refresh() == {"a": "incremental"}

@@ -12,7 +12,8 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.fallback import plan_text
+from slacktide.optimizer import remembered_joins
+from slacktide.optimizer.fallback import plan_text, plan_without_joins
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.remembered_joins import is_asked, pays
 from slacktide.optimizer.weighing import LEAST_ROWS
@@ -21,17 +22,28 @@ from tests.harness.planner.tpch_views import TPCH
 from tests.harness.priced import VIEW, Priced
 
 
+def opened(root: Path, settings: dict[str, Any] | None = None) -> Priced:
+    """Q17: what is sold of few parts in small quantities, as measured by all that is sold of them."""
+    relation = TPCH.relation("q17")
+    read = ReadView(relation=relation, outputs=relation.columns, sources=sources(relation))
+    rows = {name: TPCH.rows[name] for name in read.sources}
+    return Priced(root, read, rows, settings=settings)
+
+
 @pytest.fixture
 def priced(tmp_path: Path) -> Priced:
-    """Q17: what is sold of few parts in small quantities, as measured by all that is sold of them."""
-    root = TPCH.relation("q17")
-    read = ReadView(relation=root, outputs=root.columns, sources=sources(root))
-    return Priced(tmp_path, read, {name: TPCH.rows[name] for name in read.sources})
+    """A workspace with the view."""
+    return opened(tmp_path)
 
 
 def reads(plan: ViewPlan, source: str) -> bool:
     assert plan.program is not None
     return any(read.source == source for read in of_type(plan.program, o.ReadSnapshot))
+
+
+def reads_join(plan: ViewPlan, chain: str) -> bool:
+    assert plan.program is not None
+    return any(read.chain == chain for read in of_type(plan.program, o.ReadSaved))
 
 
 def begins(plan: ViewPlan) -> bool:
@@ -59,6 +71,25 @@ def test_a_join_that_runs_read_tables_for_is_remembered(priced: Priced) -> None:
     assert after.remembers == priced.world().views[VIEW].remembers
     assert "remembers the join of lineitem and part:" in priced.ws.explain(VIEW).text
     assert priced.world().chains[after.remembers[0]].segments
+
+
+def test_a_join_is_remembered_sooner_for_many_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As soon as the program has run twice, where else it waits until runs have missed enough."""
+    monkeypatch.setattr(
+        remembered_joins,
+        "pays",
+        lambda saving, cost, times, price: pays(saving, 5 * cost, times, price),
+    )
+    started = []
+    for number, goal in enumerate(({"total": True}, {"rounds": 100})):
+        (root := tmp_path / str(number)).mkdir()
+        priced = opened(root, {"goal": goal})
+        priced.run(lambda _: 12.0)
+        plans = [refreshed(priced, with_it=0.9, without=1.4) for _ in range(12)]
+        started.append([begins(plan) for plan in plans].index(True))
+    assert started == [8, 2]
 
 
 def test_what_has_turned_out_dearer_is_forgotten(priced: Priced) -> None:
@@ -128,9 +159,17 @@ def test_a_join_is_given_up_that_a_full_run_fails_over(priced: Priced) -> None:
     plan = priced.ws.plan().views[0]
     assert plan.remembers
     view = ReadView.from_dict(priced.world().views[VIEW].definition)
-    found = plan_text(view, plan, Reason("CHANGE_FAILS", "row"))
-    assert found is not None
-    assert not found.remembers
+    without = plan_without_joins(view, plan)
+    assert without is not None
+    assert plan.program is not None
+    assert without.program is not None
+    assert {one.chain for one in of_type(without.program, o.Save)} == (
+        {one.chain for one in of_type(plan.program, o.Save)} - {joined}
+    )
+    assert not reads_join(without, joined)
+    text = plan_text(view, plan, Reason("CHANGE_FAILS", "row"))
+    assert text is not None
+    assert without.remembers == text.remembers == ()
 
 
 @pytest.mark.parametrize(

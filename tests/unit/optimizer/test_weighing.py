@@ -202,6 +202,29 @@ def test_states_are_built_again_when_that_pays() -> None:
     assert taken == [left, left, built, built], "the run that left them has missed nothing"
 
 
+@pytest.mark.parametrize(
+    ("rounds", "way"), [(1, "text"), (3, "text"), (4, "rebuild"), (9, "rebuild")]
+)
+def test_states_are_built_at_once_where_the_runs_to_come_pay_for_it(rounds: int, way: str) -> None:
+    """Building costs 3 s more than the text, and increments save 1 s in each of the other runs."""
+    runs = [past(1, "incremental", 1.0), past(2, "rebuild", 5.0), past(3, "text", 2.0)]
+    found = weigh(replace(case(*runs, missing="states/x"), rounds=rounds))
+    assert found.way == way
+
+
+@pytest.mark.parametrize(("rounds", "way"), [(1, "text"), (2, "rebuild"), (9, "rebuild")])
+def test_states_are_kept_through_any_large_change_that_the_runs_to_come_pay_for(
+    rounds: int, way: str
+) -> None:
+    """Building costs 0.9 s more than the text, and increments save 1 s in each of the other runs."""
+    runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
+    runs += [past(3, "incremental", 3.0, rebuild=5.9, text=5.0), past(4, "incremental", 80.0)]
+    for number in range(5, 8):
+        found = weigh(replace(case(*runs), rounds=rounds))
+        assert found.way == way
+        runs.append(past(number, found.way, 5.9 if found.way == "rebuild" else 5.0))
+
+
 def test_states_that_cost_little_are_built_at_once() -> None:
     runs = [past(1, "incremental", 1.0), past(2, "text", 5.0), past(3, "rebuild", 4.0)]
     assert weigh(case(*runs, missing="states/x")).way == "rebuild"
@@ -229,6 +252,13 @@ def test_the_answer_alone_is_run_once_where_increments_are_hardly_cheaper_than_b
     assert weigh(case(*runs)).way == "text"
     dear = weigh(case(*runs[:2], past(3, "text", 0.44, rebuild=0.45, incremental=0.4)))
     assert dear.way == "incremental"
+    other = replace(past(3, "text", 0.44, rebuild=0.45, incremental=0.4), program="other")
+    assert weigh(case(*runs[:2], other)).way == "incremental", "known by the other program of it"
+    assert weigh(replace(case(*runs[:2]), is_shared=True)).way == "incremental"
+    modelled = Candidate("incremental", WORK.times(3))
+    unseen = replace(case(runs[0]), ways=replace(WAYS, incremental=modelled))
+    assert 0.36 < price(weigh(unseen), "incremental") < 0.45
+    assert weigh(unseen).way == "incremental", "the model alone speaks against nothing"
 
 
 def test_no_answer_alone_is_run_where_increments_are_clearly_cheaper() -> None:
@@ -237,9 +267,12 @@ def test_no_answer_alone_is_run_where_increments_are_clearly_cheaper() -> None:
 
 def test_a_first_build_that_was_dear_is_not_believed_once_the_answer_alone_was_cheap() -> None:
     """Young Java took 4 s, and later takes 1.2 s for the answer alone and 1.3 s with its states."""
-    runs = [past(1, "rebuild", 4.0), past(2, "text", 1.2)]
+    runs = [replace(past(1, "rebuild", 4.0), is_first=True), past(2, "text", 1.2)]
     found = weigh(case(*runs, missing="states/x"))
     assert price(found, "rebuild") == 1.2
+    as_written = replace(runs[0], merges=False)
+    merged = weigh(case(as_written, runs[1], missing="states/x"))
+    assert price(merged, "rebuild") == 1.2, "the answer merged what the next run will"
     assert found.way == "rebuild", "building costs nothing more, as far as is known"
     dear = weigh(case(*runs, past(3, "rebuild", 4.0)))
     assert price(dear, "rebuild") == 4.0, "that was Java grown old"

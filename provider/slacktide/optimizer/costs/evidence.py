@@ -125,6 +125,7 @@ class PastRun:
         merges: as of `Evidence`, at that run.
         switches: whether it started or stopped to remember a join.
         turned_back: whether it left its program for a full run: its figures are of both.
+        is_first: whether it was the view's first of all, which is what young Java takes.
     """
 
     run: int
@@ -139,6 +140,7 @@ class PastRun:
     merges: bool = True
     switches: bool = False
     turned_back: bool = False
+    is_first: bool = False
 
     def price(self, coefficients: Coefficients) -> float:
         """What the run cost: measured in tasks, and reckoned by what was counted outside of them."""
@@ -285,18 +287,18 @@ class Evidence:
         """What tasks of a program take now that has run; `other` is a run of the other full way.
 
         Where the one merged rows and the next will not, or the other way round, a run of the other way tells more.
-        Where the one was the view's first of all, one of the other way that was cheaper tells as much.
+        So it does where the one was the first of all and the other, as it merged what the next will, was cheaper.
         """
         seconds = past.in_tasks * self._growth(past, one.work)
         if past.way == "incremental":
             return seconds
-        if past.merges == self.merges:
-            is_first = past.run == self.oldest and other and other.merges == self.merges
-            return min(seconds, self._grown(other, None, one)) if other and is_first else seconds
         is_alike = other is not None and other.merges == self.merges
         found = other.in_tasks * self._growth(other, one.work) if other and is_alike else None
+        if past.merges == self.merges:
+            return seconds if found is None or not past.is_first else min(seconds, found)
         if self.merges:
-            return seconds * one.merging if found is None else max(seconds, found)
+            least = 0.0 if past.is_first else seconds
+            return seconds * one.merging if found is None else max(least, found)
         return seconds / one.merging if found is None else min(seconds, found)
 
     def _growth(self, past: PastRun, work: Vector) -> float:
