@@ -12,12 +12,15 @@ from slacktide.program.textual import program_lines
 Cells = tuple[str, ...]
 _Steps = Mapping[tuple[str, bool], Mapping[str, Any]]
 _NONE: Cells = ("", "")
+GUESS = "?"
+"""After rows that follow from something that nobody has counted or declared."""
+_LEGEND = f"  {GUESS} follows from what nobody has counted"
 
 
 def plan_tree(plan: ViewPlan, actual: Mapping[str, Any] | None = None) -> list[str]:
     """Draw the program of a plan, a line for each node, after its rows and seconds of CPU.
 
-    An operator that is read in several places has the seconds of all.
+    An operator that is read in several places has the seconds of all. Rows with `GUESS` after them are less certain.
 
     Args:
         plan: what is drawn; nothing is where it has no program.
@@ -36,12 +39,16 @@ def plan_tree(plan: ViewPlan, actual: Mapping[str, Any] | None = None) -> list[s
     if steps:
         heads += ("rows found", "CPU s")
         rows = [(*row, *_found(steps, node)) for row, (node, _) in zip(rows, nodes, strict=True)]
-    return _aligned(heads, rows, [line for _, line in nodes])
+    drawn = _aligned(heads, rows, [line for _, line in nodes])
+    is_guessed = any(one.is_guess for one in plan.estimates.nodes.values())
+    return [*drawn, _LEGEND] if is_guessed else drawn
 
 
 def _expected(plan: ViewPlan, node: o.Operator | o.Step | None) -> Cells:
     expected = None if node is None else plan.estimates.of(node)
-    return _NONE if expected is None else (f"{expected.rows:,}", f"{expected.seconds:.3f}")
+    if expected is None:
+        return _NONE
+    return f"{expected.rows:,}{GUESS if expected.is_guess else ''}", f"{expected.seconds:.3f}"
 
 
 def _found(steps: _Steps, node: o.Operator | o.Step | None) -> Cells:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from slacktide.optimizer.costs import Coefficients, ProgramWork
+from slacktide.optimizer.statistics import Figure
 from slacktide.program import operator as o
 
 
@@ -16,10 +17,12 @@ class Expected(NamedTuple):
     Attributes:
         rows: that it gives; of a step, those that it writes.
         seconds: of CPU that its tasks take.
+        is_guess: whether the rows follow from something that nobody has counted or declared.
     """
 
     rows: int
     seconds: float
+    is_guess: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +39,21 @@ class Estimates:
         return None if isinstance(node, o.Refill) else self.nodes.get(_name(node))
 
     def to_dict(self) -> dict[str, list[float]]:
-        """Give the stored form."""
-        return {name: list(expected) for name, expected in self.nodes.items()}
+        """Give the stored form: rows, seconds, and a 1 where the rows are a guess."""
+        return {
+            name: [one.rows, one.seconds, *([1] if one.is_guess else [])]
+            for name, one in self.nodes.items()
+        }
 
     @classmethod
     def from_dict(cls, document: Mapping[str, list[float]]) -> Self:
         """Read the stored form."""
-        return cls({name: Expected(int(rows), took) for name, (rows, took) in document.items()})
+        return cls(
+            {
+                name: Expected(int(rows), took, bool(guess))
+                for name, (rows, took, *guess) in document.items()
+            }
+        )
 
 
 NOTHING = Estimates({})
@@ -65,12 +76,16 @@ def estimates_of(
     for step, written in zip(program.steps, work.writes, strict=True):
         if isinstance(step, o.Refill):
             continue
-        rows = work.sizes.of(step.child).rows.value
-        found[_name(step)] = Expected(round(rows), round(factor * rates.in_tasks(written), 3))
+        rows = work.sizes.of(step.child).rows
+        found[_name(step)] = _expected(rows, factor * rates.in_tasks(written))
     for operator, taken in work.operators.items():
-        rows = work.sizes.of(operator).rows.value
-        found[_name(operator)] = Expected(round(rows), round(factor * rates.in_tasks(taken), 3))
+        rows = work.sizes.of(operator).rows
+        found[_name(operator)] = _expected(rows, factor * rates.in_tasks(taken))
     return Estimates(found)
+
+
+def _expected(rows: Figure, seconds: float) -> Expected:
+    return Expected(round(rows.value), round(seconds, 3), rows.origin == "default")
 
 
 def _name(node: o.Operator | o.Step) -> str:

@@ -20,11 +20,20 @@ PLAN = ViewPlan("v", "incremental", (), PROGRAM, {}, {}, 1, estimates=ESTIMATES)
 def test_a_line_for_each_node_after_its_figures() -> None:
     drawn, bare = plan_tree(PLAN), program_text(PROGRAM).splitlines()
     assert drawn[0].split() == ["rows", "expected", "CPU", "s"]
-    assert [line.endswith(text) for line, text in zip(drawn[1:], bare, strict=True)] == [
-        True
-    ] * len(bare)
+    assert all(
+        line.endswith(text) for line, text in zip(drawn[1 : len(bare) + 1], bare, strict=True)
+    )
     (read,) = (line for line in drawn if "read_changes lines" in line)
     assert read.split()[:1] == ["60,000"]
+
+
+def test_what_nobody_has_counted_is_told_from_what_was() -> None:
+    known = Estimates({"views/v": Expected(3, 0.25, is_guess=True)})
+    assert Estimates.from_dict(known.to_dict()) == known
+    drawn = plan_tree(replace(PLAN, estimates=known))
+    assert [line.split()[0] for line in drawn if "publish" in line] == ["3?"]
+    assert drawn[-1] == "  ? follows from what nobody has counted"
+    assert "follows from" not in plan_tree(replace(PLAN, estimates=NOTHING))[-1]
 
 
 def test_what_steps_took_stands_beside_what_was_expected() -> None:
