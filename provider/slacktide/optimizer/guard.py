@@ -4,7 +4,8 @@ What a step writes is the first that a run sees of how much there is to do. The 
 after it would cost if it wrote a thousand times as many rows as expected; between there and here the price grows
 as a line, and where that meets the price of that, and of states that have to be built again after it, is the
 break-even point. Past it the run leaves its increments and computes the answer alone, once: so a wrong estimate costs
-what led to that step, and no more.
+what led to that step, and no more. A program that is run though it is expected to be dearer, to find out or to keep
+the states, turns back where it would cost twice of that.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ FAR: Final = 1000.0
 """The factor of the second point of the line."""
 LEAST: Final = 100_000
 """Rows that no run turns back for: what is left to do is soon done."""
+TRIED: Final = 2.0
+"""How many times of what is expected a program may cost that is expected to be dearer than a full run."""
 MOST_WATCHED: Final = 2
 """The first steps that write to states, which are watched: each takes an estimate of the whole program."""
 
@@ -29,7 +32,7 @@ WorkOf = Callable[[Mapping[str, float]], ProgramWork]
 def guard_of(
     program: o.Program, work_of: WorkOf, rates: Coefficients, found: Predictions
 ) -> dict[str, int]:
-    """Work out the break-even points of a program that is expected to be cheaper than a full run without states.
+    """Work out the break-even points of a program.
 
     Args:
         program: of the run.
@@ -38,12 +41,11 @@ def guard_of(
         found: what the program, such a run, and building the states anew are expected to cost.
 
     Returns:
-        By chain, the rows of its segment beyond which the run turns back; none where the program is not
-        expected to be cheaper: it is run to find out.
+        By chain, the rows of its segment beyond which the run turns back.
     """
     instead = max(found.text.price, found.rebuild.price)
     if found.incremental.price >= found.text.price:
-        return {}
+        instead = TRIED * found.incremental.price
     work = work_of({})
     whole = rates.in_tasks(work.total)
     factor = found.incremental.in_tasks / whole if whole else 0.0

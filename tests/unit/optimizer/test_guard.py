@@ -65,5 +65,8 @@ def test_the_dearer_the_text_the_later_the_point(rel: r.Rel) -> None:
     assert near != far
 
 
-def test_what_is_dearer_anyway_is_run_to_find_out() -> None:
-    assert guarded(STORING[0], 0.0)[0] == {}
+@pytest.mark.parametrize("rel", STORING, ids=lambda rel: rel.tag)
+def test_what_is_dearer_anyway_may_cost_twice_of_what_is_expected(rel: r.Rel) -> None:
+    tried, own, _ = guarded(rel, 0.0)
+    assert tried == guarded(rel, max(2.0 * own.price, own.price + 1e-9))[0]
+    assert tried
