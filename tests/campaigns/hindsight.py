@@ -30,7 +30,7 @@ from slacktide.workloads.tpch import QUERIES
 from tests.campaigns.hindsight_cells import WORKSPACES, summary
 from tests.campaigns.side_by_side import SideBySide, Way
 from tests.harness.by_line import by_line
-from tests.harness.versions import versions
+from tests.harness.versions import commit, versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     conf = Showcase(asked.folder, asked.scale).spark_conf() | {"spark.driver.memory": "4g"}
     spark = local_session("hindsight", conf=conf)
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "seed": SEED}
-    found = {**versions(spark), **machine, **found}
+    made = {name: one for name, one in versions(spark).items() if name != "commit"}  # of each round
+    found = {**made, **machine, **found}
     for views in _groups(asked.views, found):
         if " ".join(views) not in found["different"]:
             _play(spark, views, asked, found)
@@ -89,12 +90,13 @@ def _play(
         raise SystemExit(
             f"{case.root} is not of the {done} rounds of {group} in {asked.out}: remove both"
         )
-    campaign = SideBySide(spark, case, WAYS, SEED)
+    campaign, played = SideBySide(spark, case, WAYS, SEED), commit()
     for number, (nature, share) in enumerate(rounds(asked.repetitions), start=1):
         if number > done:
             turn = (number - 1) // len(CALIBRATING)  # another workspace goes first, in each cell
             told = campaign.round(number, nature, share, turn)
-            found["rounds"].append({"group": group, "number": number, **told})
+            told = {"group": group, "number": number, "commit": played, **told}
+            found["rounds"].append(told)
             found["summary"] = summary(
                 [told for told in found["rounds"] if told["number"] > len(CALIBRATING)]
             )

@@ -25,7 +25,7 @@ one the planner chooses, in one each view is maintained by increments whatever t
 its sources. Ten arrivals let the planner see what its runs cost. Then each share of the base comes in each nature
 {repetitions} times, in an order that is drawn, and the three refresh in turns.
 
-Spark {spark}, {cores} cores ({machine}), Slacktide {slacktide}. To repeat it, which takes more than an hour for six views; what the file holds is not run again:
+Spark {spark}, {cores} cores ({machine}), Slacktide {slacktide} ({commits}). To repeat it, which takes more than an hour for six views; what the file holds is not run again:
 
 ```sh
 python -m tests.campaigns.hindsight --folder FOLDER --out tests/campaigns/hindsight.json
@@ -51,7 +51,10 @@ def page(found: Mapping[str, Any]) -> str:
     """Draw the page of a campaign, of its whole groups."""
     told = whole(found)
     measured = [one for one in told if one["number"] > len(CALIBRATING)]
-    head = _HEAD.format(**found)
+    commits = {one["group"]: one["commit"] for one in told}
+    head = _HEAD.format(
+        **found, commits=", ".join(f"{_span(group)} on {at}" for group, at in commits.items())
+    )
     lines = [head, *_figures(measured, found), "", _READING, *_matrix(measured), ""]
     lines += _misses([cell for cell in cells(measured) if cell.choices])
     return "\n".join(lines).rstrip() + "\n"
@@ -62,13 +65,17 @@ def whole(found: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return [one for one in found["rounds"] if one["group"] in found["different"]]
 
 
+def _span(group: str) -> str:
+    return f"{group.split()[0]} to {group.split()[-1]}"
+
+
 def _figures(measured: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> Iterator[str]:
     figures, priced = summary(measured), summary(with_jobs(measured))
     different = {
         view for told in found["different"].values() for many in told.values() for view in many
     }
     errors = figures["error of expected CPU"]
-    groups = ", ".join(f"{group.split()[0]} to {group.split()[-1]}" for group in found["different"])
+    groups = ", ".join(map(_span, found["different"]))
     yield f"* Views: {groups}. Answers that differ from batch in the end: {', '.join(sorted(different)) or 'none'}."
     yield f"* Cells with a choice: {figures['cells']}, of which in {figures['even']} the ways differ by no more than noise."
     yield f"* **Right: {figures['right']:.1%}**; near the best: {figures['near the best']:.1%}."

@@ -18,7 +18,8 @@ def one(number: int, group: str) -> dict[str, Any]:
         "incremental": {view: told("incremental", seconds=1.0) for view in views},
         "full": {view: told("full", seconds=3.0) for view in views},
     }
-    return {"group": group, "number": number, "nature": "clustered", "share": 0.01, **sides}
+    of = {"group": group, "number": number, "commit": f"at{len(views)}"}
+    return {**of, "nature": "clustered", "share": 0.01, **sides}
 
 
 def told(choice: str, view: str = "", seconds: float = 0.0) -> dict[str, Any]:
@@ -49,6 +50,7 @@ def test_a_reader_sees_each_cell_and_what_was_missed() -> None:
         }
     )
     lines = drawn.splitlines()
+    assert any("Slacktide 0 (kept to left on at3)." in line for line in lines)
     assert "| kept | · | · | i 1.00 | · | · | · | · | · | · | · |" in lines
     assert "| wrong | · | · | **f 3.00** | · | · | · | · | · | · | · |" in lines
     assert "| left | · | · | - | · | · | · | · | · | · | · |" in lines
