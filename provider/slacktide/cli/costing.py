@@ -90,7 +90,10 @@ def what_if(
     show_table(("view", "now", "CPU s", "then", "CPU s"), rows)
     now, then = found["cpu_seconds_now"], found["cpu_seconds_then"]
     if now is not None and then is not None:
-        say(f"between two runs as they come now: {now:,.2f} s of CPU; then {then:,.2f} s")
+        say(
+            f"between two runs as they come now: {now:,.2f} s of CPU; then {then:,.2f} s, "
+            f"with {found['session_seconds']:.2f} s for each start of Spark"
+        )
 
 
 def _outlook(found: Mapping[str, Any] | None) -> tuple[str, float | None]:

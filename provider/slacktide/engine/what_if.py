@@ -15,6 +15,7 @@ from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.planning import time_for_search
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.costs import Vector
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.progress import Progress, plan_turn
 from slacktide.optimizer.remembered_joins import is_there
@@ -33,11 +34,13 @@ class Outlook:
         seconds: of CPU, tasks and the rest of Java together; None where nobody can tell. Of a period those of all
             its refreshes, each at its weight, over how many there are.
         reasons: codes of why, with their details.
+        works: the share of refreshes that have something to compute for it, and so need Spark.
     """
 
     method: str
     seconds: float | None
     reasons: tuple[str, ...] = ()
+    works: float = 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that is printed."""
@@ -56,11 +59,13 @@ class Comparison:
         pace: how many times as often runs would come.
         now: by view, as it is.
         then: by view, as it would be; without those that would be dropped.
+        session: seconds of CPU that it takes to start Spark, which each refresh does that computes something.
     """
 
     pace: float
     now: Mapping[str, Outlook]
     then: Mapping[str, Outlook]
+    session: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that is printed; totals are of the time between two runs as they come now."""
@@ -68,15 +73,18 @@ class Comparison:
             "pace": self.pace,
             "now": {name: one.to_dict() for name, one in self.now.items()},
             "then": {name: one.to_dict() for name, one in self.then.items()},
-            "cpu_seconds_now": _total(self.now, 1.0),
-            "cpu_seconds_then": _total(self.then, self.pace),
+            "cpu_seconds_now": self._total(self.now, 1.0),
+            "cpu_seconds_then": self._total(self.then, self.pace),
+            "session_seconds": round(self.session, 3),
         }
 
-
-def _total(outlooks: Mapping[str, Outlook], pace: float) -> float | None:
-    """The seconds of all; None where those of one are not known."""
-    known_ones = [one.seconds for one in outlooks.values() if one.seconds is not None]
-    return round(pace * sum(known_ones), 3) if len(known_ones) == len(outlooks) else None
+    def _total(self, outlooks: Mapping[str, Outlook], pace: float) -> float | None:
+        """The seconds of all, and of starting Spark for them; None where those of one are not known."""
+        known_ones = [one.seconds for one in outlooks.values() if one.seconds is not None]
+        if len(known_ones) < len(outlooks):
+            return None
+        starts = max((one.works for one in outlooks.values()), default=0.0)
+        return round(pace * (sum(known_ones) + starts * self.session), 3)
 
 
 def compare(
@@ -127,7 +135,7 @@ def compare(
             chosen = policy or record.policy
             asked = weights_of({"goal": {"weights": list(weights)}}) or own
             then[name] = _outlook(other, record, chosen, pace, asked, states_lost=states_lost)
-    return Comparison(pace, now, then)
+    return Comparison(pace, now, then, here.coefficients.price(Vector(sessions=1)))
 
 
 def _outlook(
@@ -142,7 +150,7 @@ def _outlook(
     view = ReadView.from_dict(record.definition)
     told = next_situation(knowledge, record, view, policy)
     if told is None:
-        return Outlook("unchanged", 0.0, ("NO_CHANGE",))
+        return Outlook("unchanged", 0.0, ("NO_CHANGE",), works=0.0)
     found = at_pace(told, pace)
     found = replace(found, states={}, kept={}) if states_lost else found
     if weights and found.start:
@@ -153,7 +161,8 @@ def _outlook(
 def _of_run(plan: ViewPlan) -> Outlook:
     priced = plan.predicted.get("alternatives", ())
     seconds = next((one["price"] for one in priced if one["way"] == plan.predicted["way"]), None)
-    return Outlook(plan.method, seconds, tuple(map(str, plan.reasons)))
+    works = 0.0 if plan.program is None else 1.0
+    return Outlook(plan.method, seconds, tuple(map(str, plan.reasons)), works)
 
 
 def _of_period(
@@ -188,8 +197,15 @@ def _of_period(
     )
     early = plan_turn(record.name, view, so_far, progress, time_for_search())
     period = early.predicted.get("period", {"planned": 1.0, "instead": 1.0})
-    reasons = tuple(map(str, early.reasons))
-    if due.seconds is None:
-        return Outlook(early.method, None, reasons)
-    gain = period["planned"] / period["instead"]
-    return Outlook(early.method, float(weights[-1]) * due.seconds * gain / many, reasons)
+    seconds = None if due.seconds is None else _at_weight(due.seconds, weights, period)
+    works = (due.works + (early.program is not None)) / many
+    return Outlook(early.method, seconds, tuple(map(str, early.reasons)), works)
+
+
+def _at_weight(due: float, weights: tuple[Fraction, ...], period: Mapping[str, float]) -> float:
+    """What a refresh of a period costs on average, by what the due one would cost without the others.
+
+    What is stored early takes as much off that as the model says.
+    """
+    gain = period["planned"] / period["instead"] if period["instead"] else 1.0
+    return float(weights[-1]) * due * gain / len(weights)
