@@ -46,6 +46,24 @@ def test_what_steps_took_stands_beside_what_was_expected() -> None:
     assert sum("12,345" in line for line in drawn) == 1
 
 
+def test_what_was_read_stands_at_the_first_node_that_reads_it() -> None:
+    (save,) = (step for step in PROGRAM.steps if isinstance(step, o.Save))
+    actual = {
+        "steps": [{"chain": save.chain, "form": "segment", "rows": 1, "cpu_seconds": 0.5}],
+        "operators": [
+            {"operator": "changes of lines", "rows": 40_000},
+            {"operator": "changes of lines", "rows": 2},
+            {"operator": save.chain, "rows": 77},
+            {"operator": "Scan elsewhere", "rows": None},
+        ],
+    }
+    drawn = plan_tree(PLAN, actual)
+    (read,) = (line for line in drawn if "40,002" in line)
+    assert "read_changes lines" in read
+    (state,) = (line for line in drawn if " 77 " in line)
+    assert f"read_state {save.chain}" in state
+
+
 def test_rows_that_were_filled_up_are_told_from_those_that_were_saved() -> None:
     save, refill, _ = program(limit(SORTED, 5)).steps
     assert isinstance(save, o.Save)
