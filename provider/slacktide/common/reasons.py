@@ -21,6 +21,7 @@ SENTENCES: Final = MappingProxyType(
         "COMPACTION": "the pieces of the chain have cost more to read than they cost to merge ({detail})",
         "EARLY_FAILS": "a refresh before the due one failed, so all is left to that ({detail})",
         "FIRST_RUN": "there is no answer yet to go on from",
+        "JOIN_FAILS": "a join that was to be remembered cannot be computed whole ({detail})",
         "NO_CHANGE": "no source of the view has changed",
         "NON_DETERMINISTIC_EXPRESSION": "{detail} gives another value each time it is asked",
         "NOT_DUE": "the answer is due at the last refresh of the period ({detail})",

@@ -12,6 +12,7 @@ from typing import Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.engine.foreign_keys import foreign_keys_at
+from slacktide.engine.goal_setting import weights_of
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.planning import next_ends, situation_of
 from slacktide.optimizer.api import Situation
@@ -26,6 +27,8 @@ def next_situation(
 ) -> Situation | None:
     """What the next run of a view is told; None where nothing has come, and nobody knows what comes.
 
+    Of a view whose answer is due only now and then, a run that takes in what comes from one refresh to the next.
+
     Args:
         knowledge: what the log teaches.
         record: of the view.
@@ -33,7 +36,11 @@ def next_situation(
         policy: that it would have.
     """
     window = _window(knowledge.world, record, view)
-    return None if window is None else _situation(knowledge, record, view, policy, window)
+    if window is None:
+        return None
+    since, until, refreshes = window
+    told = _situation(knowledge, record, view, policy, (since, until))
+    return at_pace(told, refreshes) if refreshes > 1 else told
 
 
 def at_pace(situation: Situation, pace: float) -> Situation:
@@ -52,19 +59,23 @@ def at_pace(situation: Situation, pace: float) -> Situation:
     )
 
 
-def _window(world: World, record: ViewRecord, view: ReadView) -> tuple[Versions, Versions] | None:
-    """From where to where a run takes in: what waits, or else what the last one took in."""
+def _window(
+    world: World, record: ViewRecord, view: ReadView
+) -> tuple[Versions, Versions, int] | None:
+    """From where to where an answer takes in, and in how many refreshes: what waits, or else what the last one took in."""
     start, ends = dict(record.versions or {}), next_ends(world, [record])
     newest = {name: max(ends[name], start.get(name, 0)) for name in view.sources}
     if start != newest:
-        return start, newest
+        return start, newest, 1 + (record.period.turn if record.period else 0)
     since = record.since or 0
     told = (world.runs[run].report.get("views", {}) for run in sorted(world.runs) if run >= since)
     taken = [one["versions"] for views in told if (one := views.get(record.name)) and _answers(one)]
     if len(taken) < 2 or not taken[-2].keys() == taken[-1].keys() == newest.keys():
         return None
     is_rising = all(taken[-2][name] <= at <= newest[name] for name, at in taken[-1].items())
-    return (taken[-2], taken[-1]) if is_rising else None  # a source that was reset begins anew
+    if not is_rising:
+        return None  # a source that was reset begins anew
+    return taken[-2], taken[-1], max(len(weights_of(record.settings)), 1)
 
 
 def _answers(told: Mapping[str, Any]) -> bool:

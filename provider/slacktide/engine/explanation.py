@@ -10,7 +10,7 @@ from typing import Any, Final
 from slacktide.algebra.textual import to_text
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
-from slacktide.engine.knowledge import stored_facts
+from slacktide.engine.knowledge import current_joins, stored_facts
 from slacktide.engine.plan import Plan
 from slacktide.engine.plan_tree import plan_tree
 from slacktide.engine.planning import plan_next
@@ -170,7 +170,7 @@ def _join_of(sources: Sequence[str]) -> str:
 
 def _remembered(world: World, record: ViewRecord) -> list[str]:
     """The joins that a view keeps besides what its operators need, and how large they are."""
-    there = [chain for chain in record.remembers if chain in world.chains]
+    there = current_joins(world, record)
     if not there:
         return []
     made_of = state_sources(ReadView.from_dict(record.definition), there)

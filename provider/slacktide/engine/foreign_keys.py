@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.engine.foreign_key_check import Check
-from slacktide.engine.kept_joins import current_joins
+from slacktide.engine.knowledge import current_joins
 from slacktide.engine.pinning import Window, check_windows, snapshot_windows
 from slacktide.engine.plan import Plan
 from slacktide.errors import DataError, SourceError
@@ -165,9 +165,14 @@ def due(
 
 
 def upkeep_in(world: World, view: ViewRecord, known: frozenset[ForeignKey]) -> Upkeep:
-    """What any run of a view goes by, where some foreign keys hold."""
-    read, joins = ReadView.from_dict(view.definition), current_joins(world, view)
-    return upkeep_of(read, view.policy, known, joins)
+    """What any run of a view goes by, where some foreign keys hold.
+
+    Its answer may go by a key of a join that has been left behind since, or was brought on without it.
+    """
+    read = ReadView.from_dict(view.definition)
+    now = upkeep_of(read, view.policy, known, current_joins(world, view))
+    named = upkeep_of(read, view.policy, known, view.remembers) if view.remembers else now
+    return replace(now, foreign_keys=now.foreign_keys | named.foreign_keys)
 
 
 def _used(world: World, view: ViewRecord, known: frozenset[ForeignKey]) -> frozenset[ForeignKey]:

@@ -6,7 +6,7 @@ in their segments, costs in the reports of the newest runs, which the world keep
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -32,6 +32,8 @@ from slacktide.optimizer.costs import (
 from slacktide.optimizer.costs.evidence import USUAL
 from slacktide.optimizer.costs.vector import KINDS
 from slacktide.optimizer.normal import normal
+from slacktide.optimizer.others import Others
+from slacktide.optimizer.remembered_joins import present
 from slacktide.optimizer.states import bag_chain, chain_of
 from slacktide.optimizer.statistics import (
     ChangeFacts,
@@ -119,11 +121,20 @@ class Knowledge:
 
     def is_shared(self, record: ViewRecord) -> bool:
         """Whether a state that a view keeps is kept by another one, too."""
-        return any(self._keepers[state] > 1 for state in record.states)
+        return any(self.others(record.name).need(state) for state in record.states)
+
+    def others(self, name: str) -> Others:
+        """What views besides one keep."""
+        return Others(name, self._needing, self._holding)
 
     @cached_property
-    def _keepers(self) -> Counter[str]:
-        return Counter(state for view in self.world.views.values() for state in view.states)
+    def _needing(self) -> Mapping[str, set[str]]:
+        return _by_chain((view.name, view.states) for view in self.world.views.values())
+
+    @cached_property
+    def _holding(self) -> Mapping[str, set[str]]:
+        views = self.world.views.values()
+        return _by_chain((view.name, current(self.world, view)) for view in views)
 
     def rows(self, view: ReadView, end: Mapping[str, int]) -> int | None:
         """The rows of all sources of a view; None where those of one are not known."""
@@ -305,6 +316,36 @@ def _is_sound(work: Vector, *figures: float, most: float = LARGEST_FIGURE) -> bo
     return all(isfinite(one) and 0 <= one <= most for one in (*counts, *figures))
 
 
+def _by_chain(kept: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, chains in kept:
+        for chain in chains:
+            found[chain].add(name)
+    return found
+
+
+def current(world: World, record: ViewRecord) -> tuple[str, ...]:
+    """The chains that a view keeps and that are as of its answer; what was left behind is not."""
+    chains = (*record.states, *record.remembers)
+    there = {chain: at for chain in chains if (at := _versions(world, chain)) is not None}
+    return present(chains, record.versions or {}, there)
+
+
+def current_joins(world: World, record: ViewRecord) -> tuple[str, ...]:
+    """The joins that a view remembers and that are as of its answer."""
+    needed = {*record.states}
+    return tuple(chain for chain in current(world, record) if chain not in needed)
+
+
+def _failed_joins(reasons: Iterable[str]) -> Iterator[str]:
+    parsed = map(Reason.parse, reasons)
+    return (reason.detail for reason in parsed if reason.code == "JOIN_FAILS")
+
+
+def _versions(world: World, chain: str) -> Mapping[str, int] | None:
+    return world.chains[chain].versions if chain in world.chains else None
+
+
 def _past(run: int, told: Any) -> PastRun | None:
     """A run of a view; None where its report does not say what was expected, and what it took."""
     taken = _sample(told)
@@ -327,6 +368,7 @@ def _past(run: int, told: Any) -> PastRun | None:
             switches="remembering" in predicted,
             turned_back=bool(told.get("switched")),
             is_first="FIRST_RUN" in told.get("reasons", ()),
+            failed_joins=tuple(_failed_joins(told.get("reasons", ()))),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return None

@@ -14,7 +14,6 @@ from slacktide.engine.compacting import compactions_due
 from slacktide.engine.foreign_keys import due as keys_due
 from slacktide.engine.foreign_keys import foreign_key_of, foreign_keys_at, upkeep_in
 from slacktide.engine.goal_setting import rounds_of, weights_of
-from slacktide.engine.kept_joins import held_by_others
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.plan import NOTHING_DECLARED, Declared, Plan
 from slacktide.engine.progressing import progress_of
@@ -143,13 +142,18 @@ def situation_of(
         ),
         remembers=() if record is None else record.remembers,
         is_shared=record is not None and known.is_shared(record),
-        held=held_by_others(world, "" if record is None else record.name),
+        others=known.others("" if record is None else record.name),
         stumbles=known.stumbles(record),
         rounds=0 if record is None else rounds_of(record.settings),
         append_only=frozenset(
-            name for name in view.sources if world.sources[name].arguments.get("append_only")
+            name for name in view.sources if _never_loses_rows(world.sources[name])
         ),
     )
+
+
+def _never_loses_rows(source: Source) -> bool:
+    """Whether no row of a source is ever taken away: rows of plain files come, and nothing else."""
+    return source.kind == "files" or bool(source.arguments.get("append_only"))
 
 
 def _merges(known: Knowledge, view: ReadView, end: Mapping[str, int]) -> bool:

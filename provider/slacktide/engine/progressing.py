@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.engine.goal_setting import weights_of
-from slacktide.engine.kept_joins import current_joins
-from slacktide.engine.knowledge import Knowledge, changed_rows
+from slacktide.engine.knowledge import Knowledge, changed_rows, current_joins
+from slacktide.optimizer.api import Situation
 from slacktide.optimizer.progress import Progress
+from slacktide.optimizer.remembered_joins import present
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts, Statistics
 from slacktide.optimizer.statistics.arrivals import Arrived, expected, foreseen
 from slacktide.optimizer.statistics.intervals import together
@@ -70,6 +72,43 @@ def progress_of(
             for name in view.sources
             if start[name] == until[name]
         ),
+    )
+
+
+def imagined_progress(
+    record: ViewRecord,
+    view: ReadView,
+    weights: tuple[Fraction, ...],
+    so_far: Situation,
+    rest: Statistics,
+) -> Progress:
+    """Where a view would stand at the refresh before the due one, had nothing been stored by then.
+
+    Args:
+        record: of the view.
+        view: as read.
+        weights: of the refreshes of a period.
+        so_far: a run that takes in what has come since the answer.
+        rest: what comes until the answer is due.
+    """
+    known = so_far.statistics
+    told = {
+        name: replace(
+            known.source(name),
+            changes=(*known.source(name).changes, *rest.source(name).changes),
+        )
+        for name in view.sources
+    }
+    start, end = so_far.start, so_far.end
+    return Progress(
+        weights=weights,
+        turn=len(weights) - 1,
+        period=f"{record.name}@{record.run}",
+        reached=(start,),
+        stored=(),
+        keeps=(*record.states, *present(record.remembers, start, so_far.states)),
+        statistics=replace(known, sources=told),
+        quiet=frozenset((name, 2) for name in view.sources if start[name] == end[name]),
     )
 
 

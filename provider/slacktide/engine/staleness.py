@@ -14,7 +14,7 @@ from slacktide.engine.planning import is_mirror_due, make_plan, state_versions
 from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import missing_state
-from slacktide.program.operator import ReadSnapshot
+from slacktide.program.operator import ReadSnapshot, Save
 from slacktide.store.world import World
 
 
@@ -65,7 +65,18 @@ def _moved_state(world: World, view: ViewPlan) -> str:
         return ""
     if view.turn is not None and view.turn.expects:
         return _moved_chain(world, view.turn.expects)
-    return missing_state(view.program, view.start, state_versions(world))
+    there = state_versions(world)
+    return missing_state(view.program, view.start, there) or _moved_join(view, there)
+
+
+def _moved_join(view: ViewPlan, there: Mapping[str, Mapping[str, int]]) -> str:
+    """Name a join that the plan writes whole and another run has brought further meanwhile."""
+    steps = () if view.program is None else view.program.steps
+    written = {one.chain for one in steps if isinstance(one, Save) and one.is_base}
+    for chain in sorted(written & {*view.remembers} & there.keys()):
+        if any(version > view.end.get(source, 0) for source, version in there[chain].items()):
+            return chain
+    return ""
 
 
 def _moved_chain(world: World, expects: Mapping[str, Mapping[str, int]]) -> str:

@@ -13,12 +13,12 @@ from slacktide.engine.definitions import POLICIES, known
 from slacktide.engine.goal_setting import check_weights, weights_of
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.planning import time_for_search
+from slacktide.engine.progressing import imagined_progress
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.api import Situation, plan_view
 from slacktide.optimizer.costs import Vector
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.progress import Progress, plan_turn
-from slacktide.optimizer.remembered_joins import is_there
+from slacktide.optimizer.progress import plan_turn
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
@@ -30,11 +30,12 @@ class Outlook:
     """What a run is expected to do for a view.
 
     Attributes:
-        method: as in reports; of a period that of the refresh before the due one.
+        method: as in reports; of a period ``states-only`` where something is stored before the due refresh, else
+            that of the due one.
         seconds: of CPU, tasks and the rest of Java together; None where nobody can tell. Of a period those of all
-            its refreshes, each at its weight, over how many there are.
+            its refreshes over how many there are, each by its weight over that of the due one.
         reasons: codes of why, with their details.
-        works: the share of refreshes that have something to compute for it, and so need Spark.
+        works: the share of refreshes that have something to compute for it, and so need Spark; by weight, as above.
     """
 
     method: str
@@ -168,7 +169,9 @@ def _of_run(plan: ViewPlan) -> Outlook:
 def _of_period(
     record: ViewRecord, view: ReadView, each: Situation, weights: tuple[Fraction, ...]
 ) -> Outlook:
-    """A refresh of a period, on average: what all of them cost at their weights, over how many there are.
+    """A refresh of a period, on average: what all of them cost, over how many there are.
+
+    A second counts by the weight of its refresh over that of the due one.
 
     Args:
         record: of the view.
@@ -177,35 +180,17 @@ def _of_period(
         weights: of the refreshes of a period.
     """
     many = len(weights)
-    joins = [one for one in record.remembers if is_there(one, each.start, each.states)]
     due = _of_run(plan_view(record.name, view, at_pace(each, 1 / many)))
     so_far = at_pace(each, 1 / (many - 1))
-    known = each.statistics
-    changes = {
-        name: replace(facts, changes=(*so_far.statistics.source(name).changes, *facts.changes))
-        for name, facts in known.sources.items()
-    }
-    progress = Progress(
-        weights=weights,
-        turn=many - 1,
-        period=f"{record.name}@{record.run}",
-        reached=(each.start,),
-        stored=(),
-        keeps=(*record.states, *joins),
-        statistics=replace(known, sources=changes),
-        quiet=frozenset((name, 2) for name, at in each.end.items() if each.start.get(name) == at),
-    )
+    progress = imagined_progress(record, view, weights, so_far, each.statistics)
     early = plan_turn(record.name, view, so_far, progress, time_for_search())
-    period = early.predicted.get("period", {"planned": 1.0, "instead": 1.0})
-    seconds = None if due.seconds is None else _at_weight(due.seconds, weights, period)
-    works = (due.works + (early.program is not None)) / many
-    return Outlook(early.method, seconds, tuple(map(str, early.reasons)), works)
-
-
-def _at_weight(due: float, weights: tuple[Fraction, ...], period: Mapping[str, float]) -> float:
-    """What a refresh of a period costs on average, by what the due one would cost without the others.
-
-    What is stored early takes as much off that as the model says.
-    """
-    gain = period["planned"] / period["instead"] if period["instead"] else 1.0
-    return float(weights[-1]) * due * gain / len(weights)
+    period = early.predicted.get("period")
+    # What is stored early takes as much off what the due refresh would cost as the model says.
+    gain = period["planned"] / period["instead"] if period and period["instead"] else 1.0
+    starts = due.works + (float(weights[-2] / weights[-1]) if early.program else 0.0)
+    return Outlook(
+        early.method if early.program else due.method,
+        None if due.seconds is None else gain * due.seconds / many,
+        tuple(map(str, early.reasons)),
+        starts / many,
+    )

@@ -27,8 +27,14 @@ from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.full import anew, merging, without_states
 from slacktide.optimizer.guard import guard_of
 from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.others import NOBODY, Others
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
-from slacktide.optimizer.remembered_joins import Question, Remembering, built_with, joins_of
+from slacktide.optimizer.remembered_joins import (
+    Question,
+    Remembering,
+    joins_of,
+    still_worth_remembering,
+)
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.upkeep import analysis_of, kept_versions, missing_state, state_sources
 from slacktide.optimizer.weighing import (
@@ -64,7 +70,7 @@ class Situation:
         evidence: the view's past runs.
         remembers: the chains of joins that the view remembers besides what its operators need.
         is_shared: whether other views keep a state of this one.
-        held: the chains that other views keep as of their answers.
+        others: what other views keep.
         stumbles: whether a program of the view failed lately, over a row or to Spark, where the author's text did not.
         append_only: the sources of which no row is ever taken away, by declaration.
         rounds: as of `weighing.Case`.
@@ -85,7 +91,7 @@ class Situation:
     evidence: Evidence = field(default_factory=Evidence)
     remembers: tuple[str, ...] = ()
     is_shared: bool = False
-    held: frozenset[str] = frozenset()
+    others: Others = NOBODY
     stumbles: bool = False
     append_only: frozenset[str] = frozenset()
     rounds: int = 0
@@ -212,7 +218,7 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
         situation.evidence,
         situation.start,
         situation.states,
-        situation.held,
+        situation.others,
         situation.rounds,
     )
     return _weighed(name, view, situation, question)
@@ -343,13 +349,15 @@ def _built(
 ) -> _Chosen:
     """Build states and answer anew, and the joins that the view remembers.
 
-    What is expected leaves the joins out, as little.
+    A join that is a state of another view is left to that, which would have to catch up with it. What is expected
+    leaves the joins out, as little.
     """
     program = anew(name, view, analysis)
     if predicted is None:
         predicted = _predicted("rebuild", program, view, situation)
-    kept = built_with(analysis, situation.remembers, situation.statistics)
-    program = anew(name, view, analysis, joins_of(analysis, kept)) if kept else program
+    kept = still_worth_remembering(analysis, situation.remembers, situation.statistics)
+    written = [chain for chain in kept if not situation.others.need(chain)]
+    program = anew(name, view, analysis, joins_of(analysis, written)) if written else program
     return _Chosen("full", reasons, program, predicted=predicted, remembers=kept)
 
 

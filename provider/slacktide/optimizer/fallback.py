@@ -89,7 +89,15 @@ def plan_without_joins(view: ReadView, plan: ViewPlan) -> ViewPlan | None:
         program = Program((*steps,))
     else:
         program = anew(plan.view, view, analysis)
-    return replace(plan, program=program, remembers=_without(plan, joins))
+    fails = tuple(Reason("JOIN_FAILS", chain) for chain in sorted(joins))
+    predicted = {name: told for name, told in plan.predicted.items() if name != "remembering"}
+    return replace(
+        plan,
+        program=program,
+        reasons=(*plan.reasons, *fails),
+        predicted=predicted,
+        remembers=_without(plan, joins),
+    )
 
 
 def _written_whole(plan: ViewPlan) -> set[str]:

@@ -5,7 +5,7 @@ after it would cost if it wrote a thousand times as many rows as expected; betwe
 as a line, and where that meets the price of that, and of states that have to be built again after it, is the
 break-even point. Past it the run leaves its increments and computes the answer alone, once: so a wrong estimate costs
 what led to that step, and no more. A program that is run though it is expected to be dearer, to find out or to keep
-the states, turns back where it would cost twice of that.
+the states, may cost twice of that.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def guard_of(
     """
     instead = max(found.text.price, found.rebuild.price)
     if found.incremental.price >= found.text.price:
-        instead = TRIED * found.incremental.price
+        instead = max(instead, TRIED * found.incremental.price)
     work = work_of({})
     whole = rates.in_tasks(work.total)
     factor = found.incremental.in_tasks / whole if whole else 0.0

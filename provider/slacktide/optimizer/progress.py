@@ -32,7 +32,7 @@ from slacktide.optimizer.memo.emptiness import Quiet
 from slacktide.optimizer.memo.exploration import IsSpent, never
 from slacktide.optimizer.period_chains import Naming
 from slacktide.optimizer.plan import Versions, ViewPlan
-from slacktide.optimizer.remembered_joins import is_there, joins_of
+from slacktide.optimizer.remembered_joins import is_there, joins_of, present
 from slacktide.optimizer.rounds import Rounds
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.intervals import before_last, newest, united
@@ -235,11 +235,7 @@ class _Planning:
         """Seconds of CPU that the due refresh is expected to take without any period."""
         at_once, situation = united(self.progress.statistics), self.situation
         changed = frozenset(n for n, one in at_once.sources.items() if one.changes[0].rows.value)
-        there = [
-            chain
-            for chain in situation.remembers
-            if is_there(chain, situation.start, situation.states)
-        ]
+        there = present(situation.remembers, situation.start, situation.states)
         remembered = joins_of(analysis, there)
         made = maintain(self.name, analysis, changed, situation.foreign_keys, remembered=remembered)
         programs = [made.program]
@@ -255,6 +251,8 @@ class _Planning:
             return True  # then that is what waiting was priced by
         quiet = frozenset((name, at) for name, at in self.progress.quiet if at <= past)
         rounds = self._rounds(united(self.progress.statistics, past - 1), quiet)
+        if rounds is not None and not rounds.is_whole:
+            return False  # nobody knows what it could be
         try:
             later = None if rounds is None else rounds.onward().key[0] * MICRO
         except UnreachableError:
@@ -326,4 +324,8 @@ class _Compared:
 
 
 def _told_cut(rounds: Rounds) -> str:
-    return "" if rounds.is_whole else ", the best of what the search had found when its time was up"
+    return (
+        ""
+        if rounds.is_whole
+        else ", the best of what the search had found when its budget was spent"
+    )

@@ -13,7 +13,7 @@ changes as have come. A run that builds the states anew builds them, too, and on
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from slacktide.optimizer.costs import Candidate, Evidence, Vector, program_key, 
 from slacktide.optimizer.derivation import Maintenance, maintain, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.others import NOBODY, Others
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.states import bag_chain
 from slacktide.optimizer.statistics import Cardinality, Statistics, StoredFacts
@@ -126,7 +127,7 @@ class Question:
         evidence: the view's past runs.
         start: the versions that the run goes on from.
         states: the versions of each state that exists, of any view, by chain.
-        held: the chains that other views keep as of their answers.
+        others: what other views keep.
         rounds: as of `weighing.Case`.
     """
 
@@ -138,7 +139,7 @@ class Question:
     evidence: Evidence
     start: Versions
     states: Mapping[str, Versions]
-    held: frozenset[str] = frozenset()
+    others: Others = NOBODY
     rounds: int = 0
 
     def maintained(
@@ -169,7 +170,7 @@ class Question:
 
     def present(self, chains: Collection[str]) -> Remembering:
         """The program with what is remembered, of some chains those that are there as of the start."""
-        there = tuple(sorted(chain for chain in chains if self._is_there(chain)))
+        there = tuple(sorted(present(chains, self.start, self.states)))
         return Remembering(self.maintained(there), there)
 
     def reconsidered(self, now: Remembering) -> Remembering:
@@ -186,17 +187,18 @@ class Question:
         program, needed = now.maintenance.program, scopes(self.analysis)
         work = self._work(program)
         price = self.evidence.predict("incremental", Candidate.of(program, work)).price
+        failed = {chain for past in self.evidence.runs for chain in past.failed_joins}
         found: list[Remembering] = []
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
             is_read = not alike.isdisjoint(now.maintenance.read) and chain not in now.chains
-            if not is_read or chain in needed or is_large(rel, self.statistics):
+            if not is_read or chain in {*needed, *failed} or is_large(rel, self.statistics):
                 continue
             chains = tuple(sorted((*now.chains, chain)))
             after = self._after(chains, chain)
             if self._is_there(chain):
                 first = after  # another view remembers it, or needs it
-            elif chain in self.held:
+            elif self.others.hold(chain):
                 continue  # another view keeps it as of other versions
             else:
                 first = self.maintained(now.chains, chain)
@@ -205,7 +207,7 @@ class Question:
                 for one in (after.program, first.program)
             )
             cost = max(-less, 0.0)
-            if pays(saving, cost, max(times, self.rounds - 1), price):
+            if pays(saving, cost, self.rounds - 1 if self.rounds else times, price):
                 switch = Switch(rel, starts=True, saving=saving, cost=cost)
                 found.append(Remembering(first, chains, switch))
         return max(found, key=_saved, default=None)
@@ -288,10 +290,17 @@ def _saved(found: Remembering) -> float:
     return 0.0 if found.switch is None else found.switch.saving
 
 
-def built_with(
+def present(
+    chains: Iterable[str], start: Versions, states: Mapping[str, Versions]
+) -> tuple[str, ...]:
+    """The chains that are there as of the start of a run; see `is_there`."""
+    return tuple(chain for chain in chains if is_there(chain, start, states))
+
+
+def still_worth_remembering(
     analysis: Maintainability, chains: Collection[str], statistics: Statistics
 ) -> tuple[str, ...]:
-    """The joins that a run builds with the states: those of some chains that have not outgrown `MOST_ROWS`."""
+    """The chains of joins, of some, that have not outgrown `MOST_ROWS` by now."""
     known = joins(analysis) if chains else {}
     kept = (chain for chain in {*known} & {*chains} if not _has_outgrown(chain, known, statistics))
     return tuple(sorted(kept))

@@ -175,7 +175,7 @@ def weigh(case: Case) -> Weighed:
         return _unless_untried(case, found)
     missed = _missed(case, text.price - incremental.price)
     if full is text and missed < rebuild.price - text.price:
-        return found.taken("text", _not_yet(missed, rebuild, text))
+        return found.taken("text", _not_yet(missed, rebuild, text, case.rounds))
     return found.taken("rebuild", Reason("STATE_MISSING", case.missing))
 
 
@@ -280,6 +280,7 @@ def _cheaper(incremental: Prediction, full: Prediction) -> Reason:
     )
 
 
-def _not_yet(missed: float, rebuild: Prediction, text: Prediction) -> Reason:
+def _not_yet(missed: float, rebuild: Prediction, text: Prediction, rounds: int) -> Reason:
     more = rebuild.price - text.price
-    return Reason("STATES_LEFT", f"{missed:.2f} s missed, {more:.2f} s to build them")
+    saved = "saved by the runs to come" if rounds else "missed"
+    return Reason("STATES_LEFT", f"{missed:.2f} s {saved}, {more:.2f} s to build them")

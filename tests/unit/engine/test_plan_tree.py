@@ -30,6 +30,8 @@ def test_a_line_for_each_node_after_its_figures() -> None:
 def test_what_nobody_has_counted_is_told_from_what_was() -> None:
     known = Estimates({"views/v": Expected(3, 0.25, is_guess=True)})
     assert Estimates.from_dict(known.to_dict()) == known
+    earlier = {"views/v": [3, 0.25]}
+    assert Estimates.from_dict(earlier).nodes["views/v"] == Expected(3, 0.25), "of a plan of before"
     drawn = plan_tree(replace(PLAN, estimates=known))
     assert [line.split()[0] for line in drawn if "publish" in line] == ["3?"]
     assert drawn[-1] == "  ? follows from what nobody has counted"

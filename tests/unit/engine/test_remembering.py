@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
+from slacktide.engine.knowledge import Knowledge
+from slacktide.engine.staleness import stale
 from slacktide.optimizer import remembered_joins
 from slacktide.optimizer.fallback import plan_text, plan_without_joins
 from slacktide.optimizer.plan import ViewPlan
@@ -83,13 +86,78 @@ def test_a_join_is_remembered_sooner_for_many_rounds(
         lambda saving, cost, times, price: pays(saving, 5 * cost, times, price),
     )
     started = []
-    for number, goal in enumerate(({"total": True}, {"rounds": 100})):
+    for number, goal in enumerate(({"total": True}, {"rounds": 100}, {"rounds": 1})):
         (root := tmp_path / str(number)).mkdir()
         priced = opened(root, {"goal": goal})
         priced.run(lambda _: 12.0)
         plans = [refreshed(priced, with_it=0.9, without=1.4) for _ in range(12)]
-        started.append([begins(plan) for plan in plans].index(True))
-    assert started == [8, 2]
+        began = [begins(plan) for plan in plans]
+        started.append(began.index(True) if True in began else None)
+    assert started == [8, 2, None]
+
+
+def test_a_join_that_failed_is_not_started_again(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(2)]
+    while not begins(plans[-1]):
+        priced.arrive("lineitem", 6_000)
+        plans.append(priced.ws.plan().views[0])
+        if not begins(plans[-1]):
+            priced.run(lambda _: 3.0)
+    (joined,) = plans[-1].remembers
+    failed = plan_without_joins(
+        ReadView.from_dict(priced.world().views[VIEW].definition), plans[-1]
+    )
+    assert failed is not None
+    assert [str(reason) for reason in failed.reasons] == [f"JOIN_FAILS({joined})"]
+    assert not begins(failed)
+    priced.run(lambda _: 3.0, instead=failed)
+    after = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(12)]
+    assert not any(plan.remembers for plan in after)
+
+
+def test_a_join_that_another_view_left_behind_may_be_started_anew(priced: Priced) -> None:
+    """Not one that another view has as of its answer."""
+    priced.run(lambda _: 12.0)
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
+    (joined,) = plans[-1].remembers
+    known = Knowledge(priced.world())
+    assert known.others("w").hold(joined)
+    assert not known.others(VIEW).hold(joined)
+    priced.arrive("lineitem", 6_000)
+    world = priced.world()
+    ahead = replace(world.views[VIEW], versions=dict.fromkeys(world.sources, 1))
+    left = Knowledge(replace(world, views={VIEW: ahead}))
+    assert not left.others("w").hold(joined), "it is not as of the answer any more"
+    needed = world.views[VIEW].states[0]
+    assert (known.others("w").need(needed), known.others(VIEW).need(needed)) == (True, False)
+
+
+def test_a_join_that_has_outgrown_the_tables_is_not_built_again(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
+    (joined,) = plans[-1].remembers
+    chain = priced.world().chains[joined]
+    assert chain.base is not None
+    priced.commit(s.SetChain(replace(chain, base=replace(chain.base, rows=3_000_000))))
+    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != joined)
+    priced.commit(s.DropChain(needed))
+    assert not refreshed(priced, with_it=0.5, without=3.0).remembers
+
+
+def test_a_plan_that_would_set_a_join_back_is_stale(priced: Priced) -> None:
+    priced.run(lambda _: 12.0)
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
+    (joined,) = plans[-1].remembers
+    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != joined)
+    priced.commit(s.DropChain(needed))
+    priced.arrive("lineitem", 6_000)
+    plan, chain = priced.ws.plan(), priced.world().chains[joined]
+    assert stale(priced.world(), plan) == ""
+    assert chain.versions is not None
+    further = {name: version + 5 for name, version in chain.versions.items()}
+    priced.commit(s.ExtendChain(joined, s.Segment(90, (), 1, 1, further)))
+    assert stale(priced.world(), plan) == joined
 
 
 def test_what_has_turned_out_dearer_is_forgotten(priced: Priced) -> None:

@@ -96,7 +96,7 @@ def test_answers_that_are_due_less_often_cost_less(priced: Priced) -> None:
     each = priced.ws.what_if().now[VIEW].seconds
     found = priced.ws.what_if(weights=[0.25, 0.25, 1.0])
     assert found.now[VIEW].seconds == each
-    assert found.then[VIEW].method == "unchanged"
+    assert found.then[VIEW].method == "incremental", "nothing is stored before"
     assert found.then[VIEW].reasons[0].startswith("NOT_DUE(2 of 3")
     assert each is not None
     now, then = total(found)
@@ -112,7 +112,7 @@ def test_what_is_stored_early_counts_at_its_weight(tmp_path: Path) -> None:
     made.run(costs(12.0))
     made.arrive("lineitem", 600_000)
     waiting, early = (made.ws.what_if(weights=[first, 1.0]).then[VIEW] for first in (1.0, 0.01))
-    assert (waiting.method, early.method) == ("unchanged", "states-only")
+    assert (waiting.method, early.method) == ("incremental", "states-only")
     assert early.seconds < waiting.seconds  # type: ignore[operator]
 
 
@@ -124,6 +124,38 @@ def test_a_view_with_a_period_is_asked_by_its_own(tmp_path: Path) -> None:
     found = made.ws.what_if()
     assert found.now == found.then
     assert found.now[VIEW].reasons[0].startswith("NOT_DUE(1 of 2")
+
+
+def test_a_refresh_of_a_period_costs_the_same_wherever_that_stands(tmp_path: Path) -> None:
+    settings = {"goal": {"weights": [0.25, 0.25, 1.0]}}
+    made = Priced(tmp_path, view(SUMMED), BIG, settings=settings)
+    made.run(costs(0.5))
+    found = []
+    for _ in range(9):
+        made.arrive("lines", 60_000)
+        found.append(made.ws.what_if().now[VIEW].seconds)
+        made.run(lambda _: 1.5)
+    found.append(made.ws.what_if().now[VIEW].seconds)
+    known = [seconds for seconds in found[4:] if seconds is not None]
+    assert len(known) == 6
+    assert max(known) < 1.5 * min(known), "two of three refreshes take in nothing"
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"policy": "full"}, {"paused": True}, {"goal": {"rounds": 3}}], ids=str
+)
+@pytest.mark.parametrize("runs", [0, 2])
+def test_periods_may_be_asked_of_any_view(
+    tmp_path: Path, settings: dict[str, Any], runs: int
+) -> None:
+    made = Priced(tmp_path, view(SUMMED), BIG, settings=settings)
+    for _ in range(runs):
+        if not settings.get("paused"):
+            made.run(costs(0.5))
+        made.arrive("lines", 60_000)
+    for lost in (False, True):
+        found = made.ws.what_if(weights=[0.25, 1.0], states_lost=lost)
+        assert (VIEW in found.then) != settings.get("paused", False)
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,22 @@ def test_the_dearer_the_text_the_later_the_point(rel: r.Rel) -> None:
     assert near != far
 
 
+def test_states_that_are_dear_to_build_are_not_thrown_away_sooner_for_increments_being_dear() -> (
+    None
+):
+    program, work_of = (
+        program_of(STORING[0]),
+        partial(work_by_node, program_of(STORING[0]), known(0.01), STORING[0]),
+    )
+    own = Evidence().predict("incremental", Candidate("i", work_of().total))
+    text = replace(TEXT, in_tasks=own.price / 1.2, outside=0.0)
+    dear = Predictions(own, replace(text, way="rebuild", in_tasks=10 * own.price), text)
+    cheap = Predictions(own, replace(text, way="rebuild"), text)
+    late, soon = (guard_of(program, work_of, DEFAULTS, found) for found in (dear, cheap))
+    assert late.keys() == soon.keys()
+    assert all(late[chain] > soon[chain] or soon[chain] == LEAST for chain in late)
+
+
 @pytest.mark.parametrize("rel", STORING, ids=lambda rel: rel.tag)
 def test_what_is_dearer_anyway_may_cost_twice_of_what_is_expected(rel: r.Rel) -> None:
     tried, own, _ = guarded(rel, 0.0)

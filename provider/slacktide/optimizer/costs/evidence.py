@@ -126,6 +126,7 @@ class PastRun:
         switches: whether it started or stopped to remember a join.
         turned_back: whether it left its program for a full run: its figures are of both.
         is_first: whether it was the view's first of all, which is what young Java takes.
+        failed_joins: the chains of the joins that it was to remember and could not compute whole.
     """
 
     run: int
@@ -141,6 +142,7 @@ class PastRun:
     switches: bool = False
     turned_back: bool = False
     is_first: bool = False
+    failed_joins: Sequence[str] = ()
 
     def price(self, coefficients: Coefficients) -> float:
         """What the run cost: measured in tasks, and reckoned by what was counted outside of them."""
