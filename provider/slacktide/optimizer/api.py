@@ -245,11 +245,15 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
         going_on = _found(other, situation)
         if going_on.way == "incremental":
             return _extended(view, situation, without, other, going_on.reasons)
+    prices = (one.price for one in found.predictions if one.way != "incremental")
     if found.way == "incremental":
-        return _extended(view, situation, question.reconsidered(now), case, found.reasons)
+        new = question.reconsidered(now, min(prices))
+        return _extended(view, situation, new, case, found.reasons)
     if found.way == "rebuild":
-        why, predicted = found.reasons, found.to_dict()
-        return _built(name, view, question.analysis, situation, why, predicted)
+        new = question.started_anew(now, min(prices))
+        told = {**found.to_dict(), **new.told()}
+        situation = replace(situation, remembers=tuple({*situation.remembers, *new.chains}))
+        return _built(name, view, question.analysis, situation, found.reasons, told)
     return _Chosen(
         "full",
         found.reasons,
@@ -303,7 +307,7 @@ def _extended(
         reasons,
         program,
         tuple(sorted(map(str, new.maintenance.foreign_keys))),
-        {**found, "remembering": new.switch.to_dict()} if new.switch else found,
+        {**found, **new.told()},
         new.chains,
         _guard(program, view, situation, predictions),
     )

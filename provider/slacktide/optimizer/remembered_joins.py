@@ -5,8 +5,8 @@ Where the keys of `ΔA` lie anywhere in the tables, these are read whole, run af
 join has. Kept as a bag, an auxiliary view (D. Quass and others, *Making views self-maintainable for data
 warehousing*, PDIS 1996), it costs a read of its own rows and a write of its change.
 
-A view starts to remember a join when the runs without it would have saved by it what starting costs (ski
-rental, as in `weighing`), and stops when runs with it have turned out dearer than those without, after such
+A view starts to remember a join when the runs without it, or the dear ones among them, would have saved by it
+what starting costs (ski rental, as in `weighing`), and stops when runs with it have turned out dearer than those without, after such
 changes as have come. A run that builds the states anew builds them, too, and one that gives the answer alone leaves all behind.
 """
 
@@ -41,6 +41,8 @@ LEAST_SAVING: Final = 0.1
 """What remembering a join must save, as a share of what a run costs: less is the noise of one (ADR 9)."""
 LEAST_SECONDS: Final = 0.1
 """Seconds of CPU that it must save: a write costs as much."""
+DEAR: Final = 0.5
+"""The share of what a full run takes from which on a run is asked, whenever that is."""
 ASKED_EVERY: Final = 32
 """Runs of the workspace after which a steady program is asked again."""
 
@@ -107,11 +109,18 @@ class Remembering:
         maintenance: the program; with the write that starts, where one starts.
         chains: of the joins, sorted.
         switch: what is otherwise than before; None for nothing.
+        asked: whether it was asked what to remember, as the run is to cost about what a full one does.
     """
 
     maintenance: Maintenance
     chains: tuple[str, ...]
     switch: Switch | None = None
+    asked: bool = False
+
+    def told(self) -> dict[str, Any]:
+        """What plans store of it."""
+        switched = {"remembering": self.switch.to_dict()} if self.switch else {}
+        return {**switched, **({"asked": True} if self.asked else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +182,48 @@ class Question:
         there = tuple(sorted(present(chains, self.start, self.states)))
         return Remembering(self.maintained(there), there)
 
-    def reconsidered(self, now: Remembering) -> Remembering:
-        """What to remember from this run on."""
-        key = program_key(now.maintenance.program)
-        newest, times = self.evidence.newest(key), self.evidence.times(key)
-        if newest is None or not is_asked(times, newest.run, self.evidence.rows or 0):
+    def reconsidered(self, now: Remembering, full: float) -> Remembering:
+        """What to remember from this run on, which goes by increments.
+
+        Args:
+            now: what is remembered, and the program of the run.
+            full: seconds of CPU that a full run is expected to take.
+        """
+        times, is_dear = self._times(now, full)
+        if not times:
             return now
-        stopped = self.stopped(now) if self.evidence.is_usual(key) else None
-        return stopped or self._started(now, times) or now
+        is_usual = self.evidence.is_usual(program_key(now.maintenance.program))
+        found = (self.stopped(now) if is_usual else None) or self._started(now, times) or now
+        return replace(found, asked=is_dear)
+
+    def started_anew(self, now: Remembering, full: float) -> Remembering:
+        """What to remember from this run on, which builds the states, as increments are no cheaper.
+
+        Args: as of `reconsidered`.
+        """
+        times, is_dear = self._times(now, full)
+        found = self._started(now, times) if times else None
+        if found is None or any(map(self.others.hold, {*found.chains} - {*now.chains})):
+            return replace(now, asked=is_dear)
+        return replace(found, asked=is_dear)
+
+    def _times(self, now: Remembering, full: float) -> tuple[int, bool]:
+        """The runs that a join may pay for, none where nobody asks, and whether that is as this one is dear.
+
+        A view may go by increments that a join makes no cheaper now and then by such as it would, so that it is asked
+        at the wrong ones: it is also asked where the run at hand costs about what a full one does.
+        """
+        program = now.maintenance.program
+        newest, rows = self.evidence.newest(program_key(program)), self.evidence.rows or 0
+        if newest is None:
+            return 0, False
+        times = self.evidence.times(program_key(program))
+        if is_asked(times, newest.run, rows):
+            return times, False
+        found = self.evidence.predict("incremental", Candidate.of(program, self._work(program)))
+        is_dear = rows >= LEAST_ROWS and found.price >= DEAR * full
+        dear = 0 if not is_dear or self.evidence.was_asked() else self.evidence.dear(DEAR)
+        return (dear, True) if dear > 1 else (0, False)
 
     def _started(self, now: Remembering, times: int) -> Remembering | None:
         """With the join that saves most, of those that the program reads tables for."""

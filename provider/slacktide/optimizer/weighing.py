@@ -230,7 +230,7 @@ def _saved_lately(evidence: Evidence, full: float) -> tuple[float, int]:
     rates = evidence.coefficients
     runs = [past for past in evidence.runs if past.way == "incremental"][-USUAL:]
     savings = {
-        past.run: max(min(_full_price(past), full) - past.price(rates), 0.0)
+        past.run: max(min(past.full_price, full) - past.price(rates), 0.0)
         for past in runs
         if not past.turned_back  # what it took is of a full run, too
     }
@@ -241,12 +241,7 @@ def _saved_lately(evidence: Evidence, full: float) -> tuple[float, int]:
 
 def _kept(past: PastRun) -> bool:
     """Whether a run kept the states where the answer alone was expected to be cheaper."""
-    return past.way == "rebuild" or past.prices.get("incremental", 0.0) > _full_price(past) > 0.0
-
-
-def _full_price(past: PastRun) -> float:
-    """What the cheaper full way would have cost in place of a run, as expected then."""
-    return min((price for way, price in past.prices.items() if way != "incremental"), default=0.0)
+    return past.way == "rebuild" or past.prices.get("incremental", 0.0) > past.full_price > 0.0
 
 
 def _by_share(case: Case, found: Predictions) -> Weighed:

@@ -72,8 +72,9 @@ def test_what_builds_the_states_builds_the_joins(
         assert [name for name, view in verified.views.items() if not view.equal] == []
         if lost:
             world = workspace._store.world()
-            assert {name: world.views[name].remembers for name in VIEWS} == before
-            assert all(chain in world.chains for chains in before.values() for chain in chains)
+            assert any(before.values())
+            for name in VIEWS:
+                assert {*before[name]} <= {*world.views[name].remembers} <= {*world.chains}
 
 
 SQL = "SELECT l.v, {} FROM l JOIN r ON l.k = r.k JOIN s ON r.w = s.w GROUP BY l.v"

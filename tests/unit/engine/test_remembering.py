@@ -96,6 +96,28 @@ def test_a_join_is_remembered_sooner_for_many_rounds(
     assert started == [8, 2, None]
 
 
+@pytest.mark.parametrize("every", [2, 4])
+@pytest.mark.parametrize("without", [3.0, 3.9], ids=["by increments", "in full"])
+def test_a_join_that_dear_runs_alone_miss_is_remembered(
+    priced: Priced, every: int, without: float
+) -> None:
+    """Small changes lie together and need no join; large ones go by increments, or in full, and with it take 0.8 s."""
+    priced.run(lambda _: 3.6)
+    methods = []
+    for number in range(1, 25):
+        is_large = number % every == 0
+        priced.arrive("lineitem", 600_000 if is_large else 6_000)
+        priced.cover("lineitem", "l_partkey", 1.0 if is_large else 1e-4)
+        plan = priced.ws.plan().views[0]
+        has = bool(plan.remembers) and not begins(plan)
+        increments = 0.2 if not is_large else 0.8 if has else without
+        seconds = {"incremental": increments, "text": 3.2, "rebuild": 3.4}[plan.predicted["way"]]
+        priced.run(lambda _, seconds=seconds: seconds)  # type: ignore[misc]
+        methods.append((plan.method, has))
+    assert methods[-8:] == [("incremental", True)] * 8
+    assert methods[0] == ("incremental", False)
+
+
 def test_a_join_that_failed_is_not_started_again(priced: Priced) -> None:
     priced.run(lambda _: 12.0)
     plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(2)]

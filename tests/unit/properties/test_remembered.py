@@ -39,9 +39,14 @@ def holds(maintained: Maintained) -> int:
     return len(rels)
 
 
-def asked(question: Question, now: Remembering) -> Remembering:
+def asked(question: Question, now: Remembering, _: float) -> Remembering:
     """Ask in every run, without evidence of others."""
     return question.stopped(now) or question._started(now, 1) or now
+
+
+def asked_anew(question: Question, now: Remembering, _: float) -> Remembering:
+    """Also in those that build the states."""
+    return question._started(now, 1) or now
 
 
 @hypothesis.settings(
@@ -57,6 +62,7 @@ def refresh_equals_batch(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(remembered_joins, "MOST_ROWS", float("inf"))
         patch.setattr(remembered_joins.Question, "reconsidered", asked)
+        patch.setattr(remembered_joins.Question, "started_anew", asked_anew)
         patch.setattr(remembered_joins.Question, "_has_few", lambda *_: are_few)
         patch.setattr(remembered_joins, "pays", lambda *_: data.draw(st.booleans(), "pays"))
         for batch in case.batches:

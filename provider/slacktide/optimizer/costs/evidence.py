@@ -127,6 +127,7 @@ class PastRun:
         turned_back: whether it left its program for a full run: its figures are of both.
         is_first: whether it was the view's first of all, which is what young Java takes.
         failed_joins: the chains of the joins that it was to remember and could not compute whole.
+        asked: whether it was asked what to remember, as it was to cost about what a full run does.
     """
 
     run: int
@@ -143,6 +144,14 @@ class PastRun:
     turned_back: bool = False
     is_first: bool = False
     failed_joins: Sequence[str] = ()
+    asked: bool = False
+
+    @property
+    def full_price(self) -> float:
+        """What the cheaper full way would have cost in place of it, as expected then; nothing where nobody knew."""
+        return min(
+            (price for way, price in self.prices.items() if way != "incremental"), default=0.0
+        )
 
     def price(self, coefficients: Coefficients) -> float:
         """What the run cost: measured in tasks, and reckoned by what was counted outside of them."""
@@ -245,6 +254,25 @@ class Evidence:
         steady = takewhile(lambda past: past.way != "text", reversed(self.runs))
         return sum(
             past.program == program for past in takewhile(lambda past: not past.switches, steady)
+        )
+
+    def was_asked(self) -> bool:
+        """Whether a run was asked what to remember after changes about as large as those that have come."""
+        asked = (past.changed for past in self.runs if past.asked)
+        now = self.changed
+        return any(now and changed and not _classes(changed, now) for changed in asked)
+
+    def dear(self, share: float) -> int:
+        """How many runs took at least a share of what a full run was to take, since something was remembered or given up.
+
+        A full run did; the view's first run says nothing.
+        """
+        rates = self.coefficients
+        steady = takewhile(lambda past: not past.switches, reversed(self.runs))
+        return sum(
+            past.way != "incremental" or past.price(rates) >= share * past.full_price
+            for past in steady
+            if not past.is_first
         )
 
     def is_usual(self, program: str) -> bool:
