@@ -7,22 +7,25 @@ from contextlib import contextmanager
 
 import pytest
 
-from slacktide.optimizer import remembered_joins
+from slacktide.optimizer import join_bags, remembered_joins
 
-NAMES = ("MOST_ROWS", "is_asked", "pays")
-USUAL = {name: getattr(remembered_joins, name) for name in NAMES}
+EAGER = {
+    (join_bags, "MOST_ROWS"): float("inf"),
+    (remembered_joins, "is_asked"): lambda *_: True,
+    (remembered_joins, "pays"): lambda *_: True,
+}
+USUAL = {(module, name): getattr(module, name) for module, name in EAGER}
 
 
 @contextmanager
 def eagerly(*, really: bool = True) -> Iterator[None]:
     """Let joins be remembered from the second run on; as usual where that is not asked for."""
-    eager = {"MOST_ROWS": float("inf"), "is_asked": lambda *_: True, "pays": lambda *_: True}
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (eager if really else USUAL).items():
-            patch.setattr(remembered_joins, name, value)
+        for (module, name), value in (EAGER if really else USUAL).items():
+            patch.setattr(module, name, value)
         yield
 
 
 def are_eager() -> bool:
     """Whether views remember all joins now."""
-    return remembered_joins.pays is not USUAL["pays"]
+    return remembered_joins.pays is not USUAL[remembered_joins, "pays"]

@@ -31,9 +31,9 @@ from slacktide.optimizer.costs import (
 )
 from slacktide.optimizer.costs.evidence import USUAL
 from slacktide.optimizer.costs.vector import KINDS
+from slacktide.optimizer.join_bags import present
 from slacktide.optimizer.normal import normal
 from slacktide.optimizer.others import Others
-from slacktide.optimizer.remembered_joins import present
 from slacktide.optimizer.states import bag_chain, chain_of
 from slacktide.optimizer.statistics import (
     ChangeFacts,

@@ -12,8 +12,8 @@ from slacktide.common.reasons import Reason
 from slacktide.engine.goal_setting import weights_of
 from slacktide.engine.knowledge import Knowledge, changed_rows, current_joins
 from slacktide.optimizer.api import Situation
+from slacktide.optimizer.join_bags import present
 from slacktide.optimizer.progress import Progress
-from slacktide.optimizer.remembered_joins import present
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts, Statistics
 from slacktide.optimizer.statistics.arrivals import Arrived, expected, foreseen
 from slacktide.optimizer.statistics.intervals import together

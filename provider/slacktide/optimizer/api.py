@@ -26,15 +26,11 @@ from slacktide.optimizer.estimates import estimates_of
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.full import anew, merging, without_states
 from slacktide.optimizer.guard import guard_of
+from slacktide.optimizer.join_bags import joins_of, still_worth_remembering
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.others import NOBODY, Others
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
-from slacktide.optimizer.remembered_joins import (
-    Question,
-    Remembering,
-    joins_of,
-    still_worth_remembering,
-)
+from slacktide.optimizer.remembered_joins import Question, Remembering
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.upkeep import analysis_of, kept_versions, missing_state, state_sources
 from slacktide.optimizer.weighing import (

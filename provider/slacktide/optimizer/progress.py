@@ -26,13 +26,13 @@ from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.expand import Problem, Switches, expand
 from slacktide.optimizer.full import MOST_OPERATORS, without_states
+from slacktide.optimizer.join_bags import is_there, joins_of, present
 from slacktide.optimizer.kept import kept_in
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.memo.emptiness import Quiet
 from slacktide.optimizer.memo.exploration import IsSpent, never
 from slacktide.optimizer.period_chains import Naming
 from slacktide.optimizer.plan import Versions, ViewPlan
-from slacktide.optimizer.remembered_joins import is_there, joins_of, present
 from slacktide.optimizer.rounds import Rounds
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.intervals import before_last, newest, united

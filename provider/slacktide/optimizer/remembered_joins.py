@@ -1,4 +1,4 @@
-"""Which joins a view remembers besides the states that its operators need (ADR 11).
+"""When a view remembers joins besides the states that its operators need (ADR 11).
 
 An incremental run reads a join as of a moment where it meets a change, such as `R ⋈ S` in `(R ⋈ S) ⋈ ΔA`.
 Where the keys of `ΔA` lie anywhere in the tables, these are read whole, run after run, however few rows the
@@ -6,24 +6,23 @@ join has. Kept as a bag, an auxiliary view (D. Quass and others, *Making views s
 warehousing*, PDIS 1996), it costs a read of its own rows and a write of its change.
 
 A view starts to remember a join when the runs without it, or the dear ones among them, would have saved by it
-what starting costs (ski rental, as in `weighing`), and stops when runs with it have turned out dearer than those without, after such
-changes as have come. A run that builds the states anew builds them, too, and one that gives the answer alone leaves all behind.
+what starting costs (ski rental, as in `weighing`), and stops when runs with it have turned out dearer than those
+without, after such changes as have come. A run that builds the states anew builds them, too, and one that gives
+the answer alone leaves all behind. Which joins may be remembered, and which are there: `join_bags`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.nested import is_storable
-from slacktide.algebra.tree import relations, sources
-from slacktide.algebra.types import is_told_apart
+from slacktide.algebra.tree import sources
 from slacktide.optimizer.costs import Candidate, Evidence, Vector, program_key, program_work
 from slacktide.optimizer.derivation import Maintenance, maintain, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
+from slacktide.optimizer.join_bags import is_large, is_there, joins, joins_of, present
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.others import NOBODY, Others
 from slacktide.optimizer.plan import Versions
@@ -33,8 +32,6 @@ from slacktide.optimizer.statistics.widths import packed
 from slacktide.optimizer.weighing import LEAST_ROWS
 from slacktide.program.operator import Program
 
-MOST_ROWS: Final = 0.1
-"""Rows of a join that is remembered, as a share of those of the largest source below it: what is read instead."""
 FEW_ROWS: Final = 20_000
 """Rows of a remembered join that are held against the states that they meet, wherever these are read."""
 LEAST_SAVING: Final = 0.1
@@ -45,34 +42,6 @@ DEAR: Final = 0.5
 """The share of what a full run takes from which on a run is asked, whenever that is."""
 ASKED_EVERY: Final = 32
 """Runs of the workspace after which a steady program is asked again."""
-
-
-def joins(analysis: Maintainability) -> dict[str, frozenset[r.Rel]]:
-    """The joins that a view may remember, by chain: those that mean the same share one.
-
-    They have rows of base tables, of types that are stored and grouped by.
-    """
-    found: dict[str, set[r.Rel]] = defaultdict(set)
-    for rel in relations(analysis.root):
-        if isinstance(rel, r.Join) and rel != analysis.root and not analysis.is_state_backed(rel):
-            types = [column.type for column in rel.columns]
-            if types and all(is_storable(one) and is_told_apart(one) for one in types):
-                found[bag_chain(rel, analysis.conf)].add(rel)
-    return {chain: frozenset(rels) for chain, rels in found.items()}
-
-
-def joins_of(analysis: Maintainability, chains: Collection[str]) -> frozenset[r.Rel]:
-    """The joins of a view that some chains hold."""
-    if not chains:
-        return frozenset()
-    found = joins(analysis)
-    return frozenset(rel for chain in chains for rel in found.get(chain, ()))
-
-
-def sources_of(analysis: Maintainability, chains: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The sources that each join is made of which some chains hold."""
-    found = {bag_chain(rel, analysis.conf): sources(rel) for rel in joins_of(analysis, chains)}
-    return dict(sorted(found.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +204,11 @@ class Question:
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
             is_read = not alike.isdisjoint(now.maintenance.read) and chain not in now.chains
-            if not is_read or chain in {*needed, *failed} or is_large(rel, self.statistics):
+            if (
+                not is_read
+                or chain in {*needed, *failed}
+                or is_large(chain, alike, self.statistics)
+            ):
                 continue
             chains = tuple(sorted((*now.chains, chain)))
             after = self._after(chains, chain)
@@ -331,55 +304,6 @@ class Question:
 
 def _saved(found: Remembering) -> float:
     return 0.0 if found.switch is None else found.switch.saving
-
-
-def present(
-    chains: Iterable[str], start: Versions, states: Mapping[str, Versions]
-) -> tuple[str, ...]:
-    """The chains that are there as of the start of a run; see `is_there`."""
-    return tuple(chain for chain in chains if is_there(chain, start, states))
-
-
-def still_worth_remembering(
-    analysis: Maintainability, chains: Collection[str], statistics: Statistics
-) -> tuple[str, ...]:
-    """The chains of joins, of some, that have not outgrown `MOST_ROWS` by now."""
-    known = joins(analysis) if chains else {}
-    kept = (chain for chain in {*known} & {*chains} if not _has_outgrown(chain, known, statistics))
-    return tuple(sorted(kept))
-
-
-def _has_outgrown(
-    chain: str, known: Mapping[str, frozenset[r.Rel]], statistics: Statistics
-) -> bool:
-    rel = min(known[chain], key=lambda one: one.digest)
-    stored = statistics.stored.get(chain)
-    return is_large(rel, statistics, None if stored is None else stored.rows)
-
-
-def is_large(rel: r.Rel, statistics: Statistics, rows: float | None = None) -> bool:
-    """Whether a join has too many rows to be remembered.
-
-    Args:
-        rel: the join.
-        statistics: what is known.
-        rows: that it was seen to have; by estimate where nobody has seen them.
-    """
-    largest = max(statistics.source(name).rows.value for name in sources(rel))
-    counted = Cardinality(statistics).of(rel).rows.value if rows is None else rows
-    return counted > MOST_ROWS * largest
-
-
-def is_there(chain: str, start: Versions, states: Mapping[str, Versions]) -> bool:
-    """Whether a state is there as of the start of a run.
-
-    Args:
-        chain: its id.
-        start: versions from which the run goes on.
-        states: the versions of each state that exists, by chain.
-    """
-    versions = states.get(chain)
-    return versions is not None and all(start.get(name) == at for name, at in versions.items())
 
 
 def is_asked(times: int, run: int, rows: int) -> bool:

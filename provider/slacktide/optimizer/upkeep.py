@@ -11,9 +11,9 @@ from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.derivation import maintain, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
+from slacktide.optimizer.join_bags import is_there, joins_of, sources_of
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Versions
-from slacktide.optimizer.remembered_joins import is_there, joins_of, sources_of
 from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
 
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import strategies as st
 
 from slacktide.algebra.textual import to_text
-from slacktide.optimizer import remembered_joins
+from slacktide.optimizer import join_bags, remembered_joins
+from slacktide.optimizer.join_bags import joins_of
 from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.remembered_joins import Question, Remembering, joins_of
+from slacktide.optimizer.remembered_joins import Question, Remembering
 from slacktide.optimizer.states import bag_chain
 from slacktide.program.reference.bags import consolidate
 from slacktide.program.reference.relations import evaluate
@@ -60,7 +61,7 @@ def refresh_equals_batch(data: st.DataObject) -> None:
     maintained.refresh()
     are_few = data.draw(st.booleans(), "few")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remembered_joins, "MOST_ROWS", float("inf"))
+        patch.setattr(join_bags, "MOST_ROWS", float("inf"))
         patch.setattr(remembered_joins.Question, "reconsidered", asked)
         patch.setattr(remembered_joins.Question, "started_anew", asked_anew)
         patch.setattr(remembered_joins.Question, "_has_few", lambda *_: are_few)
