@@ -15,7 +15,7 @@ from slacktide.cli.bench_table import whole
 from slacktide.optimizer.costs.evidence import COUNTING
 from slacktide.optimizer.expand import all_rules
 from slacktide.workloads import tpch
-from tests.campaigns import full_runs, hindsight_page, measured_methods
+from tests.campaigns import full_runs, hindsight_page, measured_methods, misled
 from tests.campaigns.hindsight import CALIBRATING
 from tests.campaigns.hindsight_cells import summary as summary_of
 from tests.campaigns.planned_tpcds import INSTANTS, PATTERNS, QUERIES
@@ -48,6 +48,17 @@ def test_all_tpch_views_held_at_full_length() -> None:
             and not any(name in step["empty"] for step in done)
         ]
         assert len(lively) >= 20
+
+
+def test_wrong_statistics_cost_little_more_than_full_and_change_no_answer() -> None:
+    """Of the guard and of evidence: 1.10 of full in all, and a view by itself seldom more."""
+    campaign = found("misled")
+    assert not any(views for told in campaign["different"].values() for views in told.values())
+    assert campaign["summary"] == misled.summary(campaign["rounds"])
+    assert {*campaign["summary"]} == {*misled.WAYS}
+    for told in campaign["summary"].values():
+        assert told["of full"] <= 1.10
+        assert all(ratio <= 1.25 for ratio in told["views above 1.1"].values())
 
 
 def test_tpch_views_held_at_their_paces() -> None:
