@@ -368,7 +368,6 @@ def _past(run: int, told: Any) -> PastRun | None:
             switches="remembering" in predicted,
             turned_back=bool(told.get("switched")),
             is_first="FIRST_RUN" in told.get("reasons", ()),
-            asked="asked" in predicted,
             failed_joins=tuple(_failed_joins(told.get("reasons", ()))),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):

@@ -246,7 +246,7 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
         new = question.reconsidered(now, min(prices))
         return _extended(view, situation, new, case, found.reasons)
     if found.way == "rebuild":
-        new = question.started_anew(now, min(prices))
+        new = question.started_anew(now, min(prices), situation.remembers)
         told = {**found.to_dict(), **new.told()}
         situation = replace(situation, remembers=tuple({*situation.remembers, *new.chains}))
         return _built(name, view, question.analysis, situation, found.reasons, told)
@@ -349,16 +349,22 @@ def _built(
 ) -> _Chosen:
     """Build states and answer anew, and the joins that the view remembers.
 
-    A join that is a state of another view is left to that, which would have to catch up with it. What is expected
-    leaves the joins out, as little.
+    What is expected leaves the joins out, as little.
     """
     program = anew(name, view, analysis)
     if predicted is None:
         predicted = _predicted("rebuild", program, view, situation)
     kept = still_worth_remembering(analysis, situation.remembers, situation.statistics)
-    written = [chain for chain in kept if not situation.others.need(chain)]
+    written = [chain for chain in kept if not _is_left_to_others(chain, situation)]
     program = anew(name, view, analysis, joins_of(analysis, written)) if written else program
     return _Chosen("full", reasons, program, predicted=predicted, remembers=kept)
+
+
+def _is_left_to_others(chain: str, situation: Situation) -> bool:
+    """Whether a join is a state of another view, which would have to catch up with it, or is ahead of this run."""
+    others, at = situation.others, situation.states.get(chain, {})
+    is_ahead = any(version > situation.end.get(name, 0) for name, version in at.items())
+    return is_ahead or (others.need(chain) and others.hold(chain))
 
 
 def _predicted(

@@ -79,7 +79,7 @@ def plan_idle(plan: ViewPlan, why: Reason) -> ViewPlan | None:
 def plan_without_joins(view: ReadView, plan: ViewPlan) -> ViewPlan | None:
     """Plan the same run without the joins that it would remember and writes whole; None where there are none.
 
-    A join may fail over rows that neither batch nor any change brings together.
+    A join may fail over rows that neither batch nor any change brings together. Of several nobody knows which.
     """
     joins, analysis = _written_whole(plan), analysis_of(view)
     if plan.program is None or analysis is None or not joins:
@@ -89,7 +89,7 @@ def plan_without_joins(view: ReadView, plan: ViewPlan) -> ViewPlan | None:
         program = Program((*steps,))
     else:
         program = anew(plan.view, view, analysis)
-    fails = tuple(Reason("JOIN_FAILS", chain) for chain in sorted(joins))
+    fails = tuple(Reason("JOIN_FAILS", chain) for chain in joins) if len(joins) == 1 else ()
     predicted = {name: told for name, told in plan.predicted.items() if name != "remembering"}
     return replace(
         plan,

@@ -39,7 +39,7 @@ LEAST_SAVING: Final = 0.1
 LEAST_SECONDS: Final = 0.1
 """Seconds of CPU that it must save: a write costs as much."""
 DEAR: Final = 0.5
-"""The share of what a full run takes from which on a run is asked, whenever that is."""
+"""The share of what a full run takes from which on a run counts as dear, so that it is asked besides the steady ones."""
 ASKED_EVERY: Final = 32
 """Runs of the workspace after which a steady program is asked again."""
 
@@ -72,24 +72,21 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Remembering:
-    """An incremental program, and what is remembered once it has run.
+    """An incremental program, and what is remembered once it has run, or once the states were built instead.
 
     Attributes:
         maintenance: the program; with the write that starts, where one starts.
         chains: of the joins, sorted.
         switch: what is otherwise than before; None for nothing.
-        asked: whether it was asked what to remember, as the run is to cost about what a full one does.
     """
 
     maintenance: Maintenance
     chains: tuple[str, ...]
     switch: Switch | None = None
-    asked: bool = False
 
     def told(self) -> dict[str, Any]:
         """What plans store of it."""
-        switched = {"remembering": self.switch.to_dict()} if self.switch else {}
-        return {**switched, **({"asked": True} if self.asked else {})}
+        return {"remembering": self.switch.to_dict()} if self.switch else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,57 +155,60 @@ class Question:
             now: what is remembered, and the program of the run.
             full: seconds of CPU that a full run is expected to take.
         """
-        times, is_dear = self._times(now, full)
+        times = self._times(now, full)
         if not times:
             return now
         is_usual = self.evidence.is_usual(program_key(now.maintenance.program))
-        found = (self.stopped(now) if is_usual else None) or self._started(now, times) or now
-        return replace(found, asked=is_dear)
+        return (self.stopped(now) if is_usual else None) or self._started(now, times) or now
 
-    def started_anew(self, now: Remembering, full: float) -> Remembering:
+    def started_anew(self, now: Remembering, full: float, named: Collection[str]) -> Remembering:
         """What to remember from this run on, which builds the states, as increments are no cheaper.
 
-        Args: as of `reconsidered`.
+        Args:
+            now: what is remembered and there, and the program of a run by increments.
+            full: as of `reconsidered`.
+            named: the chains that are built in any case, as they were left behind. What another view holds is
+                for a run by increments to take up.
         """
-        times, is_dear = self._times(now, full)
-        found = self._started(now, times) if times else None
-        if found is None or any(map(self.others.hold, {*found.chains} - {*now.chains})):
-            return replace(now, asked=is_dear)
-        return replace(found, asked=is_dear)
+        times = self._times(now, full)
+        held = filter(self.others.hold, joins(self.analysis) if times else ())
+        found = self._started(now, times, {*named, *held}) if times else None
+        return found or now
 
-    def _times(self, now: Remembering, full: float) -> tuple[int, bool]:
-        """The runs that a join may pay for, none where nobody asks, and whether that is as this one is dear.
+    def _times(self, now: Remembering, full: float) -> int:
+        """The runs that a join may pay for; none where nobody asks.
 
-        A view may go by increments that a join makes no cheaper now and then by such as it would, so that it is asked
-        at the wrong ones: it is also asked where the run at hand costs about what a full one does.
+        A view may go by increments that a join makes no cheaper and now and then by such as it would, so that it is asked
+        at the wrong ones: it is also asked where the run at hand costs about what a full one does, after 2, 4, 8, …
+        that did.
         """
-        program = now.maintenance.program
-        newest, rows = self.evidence.newest(program_key(program)), self.evidence.rows or 0
+        key, rows = program_key(now.maintenance.program), self.evidence.rows or 0
+        newest, times = self.evidence.newest(key), self.evidence.times(key)
         if newest is None:
-            return 0, False
-        times = self.evidence.times(program_key(program))
+            return 0
         if is_asked(times, newest.run, rows):
-            return times, False
+            return times
+        dear = self.evidence.dear(key, DEAR)
+        if rows < LEAST_ROWS or not _is_milestone(dear):
+            return 0
+        program = now.maintenance.program
         found = self.evidence.predict("incremental", Candidate.of(program, self._work(program)))
-        is_dear = rows >= LEAST_ROWS and found.price >= DEAR * full
-        dear = 0 if not is_dear or self.evidence.was_asked() else self.evidence.dear(DEAR)
-        return (dear, True) if dear > 1 else (0, False)
+        return dear if found.price >= DEAR * full else 0
 
-    def _started(self, now: Remembering, times: int) -> Remembering | None:
-        """With the join that saves most, of those that the program reads tables for."""
+    def _started(
+        self, now: Remembering, times: int, without: Collection[str] = ()
+    ) -> Remembering | None:
+        """With the join that saves most, of those that the program reads tables for, some left out."""
         program, needed = now.maintenance.program, scopes(self.analysis)
         work = self._work(program)
         price = self.evidence.predict("incremental", Candidate.of(program, work)).price
         failed = {chain for past in self.evidence.runs for chain in past.failed_joins}
+        barred = {*needed, *failed, *without}
         found: list[Remembering] = []
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
             is_read = not alike.isdisjoint(now.maintenance.read) and chain not in now.chains
-            if (
-                not is_read
-                or chain in {*needed, *failed}
-                or is_large(chain, alike, self.statistics)
-            ):
+            if not is_read or chain in barred or is_large(chain, alike, self.statistics):
                 continue
             chains = tuple(sorted((*now.chains, chain)))
             after = self._after(chains, chain)
@@ -314,8 +314,13 @@ def is_asked(times: int, run: int, rows: int) -> bool:
         run: the number of its newest run.
         rows: of the view's sources.
     """
-    is_power = times & (times - 1) == 0
-    return rows >= LEAST_ROWS and times > 1 and (is_power or run % ASKED_EVERY == 0)
+    is_due = _is_milestone(times) or (times > 1 and run % ASKED_EVERY == 0)
+    return rows >= LEAST_ROWS and is_due
+
+
+def _is_milestone(times: int) -> bool:
+    """Whether something has happened 2, 4, 8, … times."""
+    return times > 1 and times & (times - 1) == 0
 
 
 def pays(saving: float, cost: float, times: int, price: float) -> bool:

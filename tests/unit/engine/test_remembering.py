@@ -118,6 +118,29 @@ def test_a_join_that_dear_runs_alone_miss_is_remembered(
     assert methods[0] == ("incremental", False)
 
 
+def test_dear_runs_are_asked_again_until_a_start_is_paid_for(
+    priced: Priced, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What starting costs is thought so much that more than two dear runs must have missed the join."""
+    monkeypatch.setattr(
+        remembered_joins,
+        "pays",
+        lambda saving, cost, times, price: pays(saving, 3 * saving, times, price),
+    )
+    priced.run(lambda _: 3.6)
+    started = []
+    for number in range(1, 25):
+        is_large = number % 2 == 0
+        priced.arrive("lineitem", 600_000 if is_large else 6_000)
+        priced.cover("lineitem", "l_partkey", 1.0 if is_large else 1e-4)
+        plan = priced.ws.plan().views[0]
+        seconds = {"incremental": 3.0 if is_large else 0.2, "text": 3.2, "rebuild": 3.4}
+        priced.run(lambda _, seconds=seconds[plan.predicted["way"]]: seconds)  # type: ignore[misc]
+        started += [number] if begins(plan) else []
+    assert started
+    assert 8 <= started[0] <= 12, "after four that were dear"
+
+
 def test_a_join_that_failed_is_not_started_again(priced: Priced) -> None:
     priced.run(lambda _: 12.0)
     plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(2)]

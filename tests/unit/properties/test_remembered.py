@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import hypothesis
 import pytest
 from hypothesis import strategies as st
@@ -45,9 +47,11 @@ def asked(question: Question, now: Remembering, _: float) -> Remembering:
     return question.stopped(now) or question._started(now, 1) or now
 
 
-def asked_anew(question: Question, now: Remembering, _: float) -> Remembering:
+def asked_anew(
+    question: Question, now: Remembering, _: float, named: Collection[str]
+) -> Remembering:
     """Also in those that build the states."""
-    return question._started(now, 1) or now
+    return question._started(now, 1, named) or now
 
 
 @hypothesis.settings(

@@ -126,8 +126,7 @@ class PastRun:
         switches: whether it started or stopped to remember a join.
         turned_back: whether it left its program for a full run: its figures are of both.
         is_first: whether it was the view's first of all, which is what young Java takes.
-        failed_joins: the chains of the joins that it was to remember and could not compute whole.
-        asked: whether it was asked what to remember, as it was to cost about what a full run does.
+        failed_joins: the chain of the join that it was to remember and could not compute whole, if there was one.
     """
 
     run: int
@@ -144,7 +143,6 @@ class PastRun:
     turned_back: bool = False
     is_first: bool = False
     failed_joins: Sequence[str] = ()
-    asked: bool = False
 
     @property
     def full_price(self) -> float:
@@ -256,24 +254,19 @@ class Evidence:
             past.program == program for past in takewhile(lambda past: not past.switches, steady)
         )
 
-    def was_asked(self) -> bool:
-        """Whether a run was asked what to remember after changes about as large as those that have come."""
-        asked = (past.changed for past in self.runs if past.asked)
-        now = self.changed
-        return any(now and changed and not _classes(changed, now) for changed in asked)
+    def dear(self, program: str, share: float) -> int:
+        """How many runs by a program took at least a share of what a full run was to take, or were full as it would have.
 
-    def dear(self, share: float) -> int:
-        """How many runs took at least a share of what a full run was to take, since something was remembered or given up.
-
-        A full run did; the view's first run says nothing.
+        Since something was remembered or given up; the view's first run says nothing.
         """
-        rates = self.coefficients
         steady = takewhile(lambda past: not past.switches, reversed(self.runs))
-        return sum(
-            past.way != "incremental" or past.price(rates) >= share * past.full_price
-            for past in steady
-            if not past.is_first
-        )
+        return sum(self._is_dear(past, program, share) for past in steady if not past.is_first)
+
+    def _is_dear(self, past: PastRun, program: str, share: float) -> bool:
+        least = share * past.full_price
+        if past.way != "incremental":
+            return past.prices.get("incremental", 0.0) >= least > 0.0
+        return past.program == program and past.price(self.coefficients) >= least > 0.0
 
     def is_usual(self, program: str) -> bool:
         """Whether most of the newest incremental runs were of a program."""
