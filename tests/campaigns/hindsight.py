@@ -22,13 +22,11 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slacktide.cli.showcase import Showcase
-from slacktide.workloads.tpch import QUERIES
 from tests.campaigns.hindsight_cells import WORKSPACES, summary
-from tests.campaigns.side_by_side import SideBySide, Way
+from tests.campaigns.side_by_side import GROUP, SideBySide, Way, options, session
 from tests.harness.by_line import by_line
 from tests.harness.versions import commit, versions
 
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SEED = 20261123
-GROUP = 6
-"""Views that go through a campaign together."""
 NATURES = ("clustered", "scattered")
 SHARES = (0.0001, 0.001, 0.01, 0.1, 0.5)
 WAYS = dict(zip(WORKSPACES, (Way("auto"), Way("incremental"), Way("full")), strict=True))
@@ -54,18 +50,9 @@ def rounds(repetitions: int) -> Iterator[tuple[str, float]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the campaign, group by group and arrival by arrival."""
-    from slacktide.spark.session import local_session
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, required=True, help="of the workspaces of a group")
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--views", nargs="+", default=[*QUERIES], help=f"in groups of {GROUP}")
-    asked = parser.parse_args(arguments)
+    asked = options(__doc__, arguments, scale=1.0, repetitions=5)
     found = _resumed(asked)
-    conf = Showcase(asked.folder, asked.scale).spark_conf() | {"spark.driver.memory": "4g"}
-    spark = local_session("hindsight", conf=conf)
+    spark = session("hindsight", asked)
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "seed": SEED}
     made = {name: one for name, one in versions(spark).items() if name != "commit"}  # of each round
     found = {**made, **machine, **found}

@@ -10,7 +10,6 @@ What runs have cost is told to all of them as it is; answers are compared with b
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
@@ -19,7 +18,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from slacktide.cli.showcase import Showcase
@@ -31,16 +29,13 @@ from slacktide.optimizer.statistics import (
     Statistics,
     StoredFacts,
 )
-from slacktide.workloads.tpch import QUERIES
-from tests.campaigns.side_by_side import SideBySide, Way
+from tests.campaigns.side_by_side import GROUP, SideBySide, Way, options, session
 from tests.harness.by_line import by_line
 from tests.harness.versions import versions
 
 SEED = 20261126
 FACTOR = 1000.0
 ARRIVALS = tuple(product(("clustered", "scattered"), (0.001, 0.01, 0.1, 0.5)))
-GROUP = 6
-"""Views that go through the campaign together."""
 
 
 def nothing(_: Statistics) -> Statistics:
@@ -160,17 +155,8 @@ def _ratio(rounds: Sequence[Mapping[str, Any]], way: str, views: Sequence[str]) 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the campaign, group by group."""
-    from slacktide.spark.session import local_session
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, required=True, help="of the workspaces of a group")
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--scale", type=float, default=0.3)
-    parser.add_argument("--repetitions", type=int, default=2)
-    parser.add_argument("--views", nargs="+", default=[*QUERIES], help=f"in groups of {GROUP}")
-    asked = parser.parse_args(arguments)
-    conf = Showcase(asked.folder, asked.scale).spark_conf() | {"spark.driver.memory": "4g"}
-    spark = local_session("misled", conf=conf)
+    asked = options(__doc__, arguments, scale=0.3, repetitions=2)
+    spark = session("misled", asked)
     found: dict[str, Any] = {
         **versions(spark),
         "cores": os.cpu_count(),

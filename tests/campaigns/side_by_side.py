@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +17,7 @@ from slacktide.engine.workspace import Workspace
 from slacktide.errors import ExecutionError
 from slacktide.optimizer.costs import Vector
 from slacktide.optimizer.statistics import Statistics
+from slacktide.workloads.tpch import QUERIES
 from slacktide.workloads.tpch.stream import ChangeStream
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
     from slacktide.engine.reports import ViewReport
 
+GROUP = 6
+"""Views that go through a campaign together."""
 Costs = Mapping[str, Mapping[str, Any]]
 Belief = Callable[[Statistics], Statistics]
 
@@ -42,6 +47,38 @@ class Way:
 
     policy: str
     belief: Belief = as_known
+
+
+def options(
+    description: str | None,
+    arguments: Sequence[str] | None,
+    *,
+    scale: float,
+    repetitions: int,
+) -> argparse.Namespace:
+    """What a campaign of such workspaces is asked for.
+
+    Args:
+        description: of the campaign.
+        arguments: as typed; those of the process where there are none.
+        scale: of TPC-H, if nothing else is asked for.
+        repetitions: the same of arrivals.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--folder", type=Path, required=True, help="of the workspaces of a group")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--scale", type=float, default=scale)
+    parser.add_argument("--repetitions", type=int, default=repetitions)
+    parser.add_argument("--views", nargs="+", default=[*QUERIES], help=f"in groups of {GROUP}")
+    return parser.parse_args(arguments)
+
+
+def session(name: str, asked: argparse.Namespace) -> SparkSession:
+    """A session for the workspaces of a campaign."""
+    from slacktide.spark.session import local_session
+
+    conf = Showcase(asked.folder, asked.scale).spark_conf() | {"spark.driver.memory": "4g"}
+    return local_session(name, conf=conf)
 
 
 @contextmanager

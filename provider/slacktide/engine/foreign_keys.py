@@ -170,8 +170,9 @@ def upkeep_in(world: World, view: ViewRecord, known: frozenset[ForeignKey]) -> U
     Its answer may go by a key of a join that has been left behind since, or was brought on without it.
     """
     read = ReadView.from_dict(view.definition)
-    now = upkeep_of(read, view.policy, known, current_joins(world, view))
-    named = upkeep_of(read, view.policy, known, view.remembers) if view.remembers else now
+    there = current_joins(world, view)
+    now = upkeep_of(read, view.policy, known, there)
+    named = now if there == view.remembers else upkeep_of(read, view.policy, known, view.remembers)
     return replace(now, foreign_keys=now.foreign_keys | named.foreign_keys)
 
 

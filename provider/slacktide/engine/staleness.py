@@ -12,9 +12,10 @@ from slacktide.engine.foreign_keys import lost
 from slacktide.engine.plan import Declared, Plan
 from slacktide.engine.planning import is_mirror_due, make_plan, state_versions
 from slacktide.optimizer.compaction import Prices
+from slacktide.optimizer.join_bags import is_ahead
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import missing_state
-from slacktide.program.operator import ReadSnapshot, Save
+from slacktide.program.operator import ReadSnapshot
 from slacktide.store.world import World
 
 
@@ -71,12 +72,8 @@ def _moved_state(world: World, view: ViewPlan) -> str:
 
 def _moved_join(view: ViewPlan, there: Mapping[str, Mapping[str, int]]) -> str:
     """Name a join that the plan writes whole and another run has brought further meanwhile."""
-    steps = () if view.program is None else view.program.steps
-    written = {one.chain for one in steps if isinstance(one, Save) and one.is_base}
-    for chain in sorted(written & {*view.remembers} & there.keys()):
-        if any(version > view.end.get(source, 0) for source, version in there[chain].items()):
-            return chain
-    return ""
+    written = sorted(view.joins_written & there.keys())
+    return next((chain for chain in written if is_ahead(there[chain], view.end)), "")
 
 
 def _moved_chain(world: World, expects: Mapping[str, Mapping[str, int]]) -> str:

@@ -26,7 +26,7 @@ from slacktide.optimizer.estimates import estimates_of
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.full import anew, merging, without_states
 from slacktide.optimizer.guard import guard_of
-from slacktide.optimizer.join_bags import joins_of, still_worth_remembering
+from slacktide.optimizer.join_bags import is_ahead, joins_of, still_worth_remembering
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.others import NOBODY, Others
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
@@ -249,7 +249,8 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
         new = question.started_anew(now, min(prices), situation.remembers)
         told = {**found.to_dict(), **new.told()}
         situation = replace(situation, remembers=tuple({*situation.remembers, *new.chains}))
-        return _built(name, view, question.analysis, situation, found.reasons, told)
+        chosen = _Chosen("full", found.reasons, built, predicted=told)
+        return _with_joins(name, view, question.analysis, situation, chosen)
     return _Chosen(
         "full",
         found.reasons,
@@ -345,26 +346,31 @@ def _built(
     analysis: Maintainability,
     situation: Situation,
     reasons: tuple[Reason, ...],
-    predicted: Mapping[str, Any] | None = None,
 ) -> _Chosen:
-    """Build states and answer anew, and the joins that the view remembers.
-
-    What is expected leaves the joins out, as little.
-    """
+    """Build states and answer anew where there is nothing to choose."""
     program = anew(name, view, analysis)
-    if predicted is None:
-        predicted = _predicted("rebuild", program, view, situation)
+    predicted = _predicted("rebuild", program, view, situation)
+    return _with_joins(
+        name, view, analysis, situation, _Chosen("full", reasons, program, predicted=predicted)
+    )
+
+
+def _with_joins(
+    name: str, view: ReadView, analysis: Maintainability, situation: Situation, built: _Chosen
+) -> _Chosen:
+    """Build the joins that the view remembers with its states; what is expected leaves them out, as little."""
     kept = still_worth_remembering(analysis, situation.remembers, situation.statistics)
     written = [chain for chain in kept if not _is_left_to_others(chain, situation)]
-    program = anew(name, view, analysis, joins_of(analysis, written)) if written else program
-    return _Chosen("full", reasons, program, predicted=predicted, remembers=kept)
+    if written:
+        built = replace(built, program=anew(name, view, analysis, joins_of(analysis, written)))
+    return replace(built, remembers=kept)
 
 
 def _is_left_to_others(chain: str, situation: Situation) -> bool:
     """Whether a join is a state of another view, which would have to catch up with it, or is ahead of this run."""
-    others, at = situation.others, situation.states.get(chain, {})
-    is_ahead = any(version > situation.end.get(name, 0) for name, version in at.items())
-    return is_ahead or (others.need(chain) and others.hold(chain))
+    others = situation.others
+    is_needed = others.need(chain) and others.hold(chain)
+    return is_needed or is_ahead(situation.states.get(chain, {}), situation.end)
 
 
 def _predicted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from slacktide.algebra.view import ReadView
@@ -51,7 +52,7 @@ def _in_place(plan: ViewPlan, program: Program, why: Reason) -> ViewPlan:
         predicted={},
         estimates=NOTHING,
         guard={},
-        remembers=_without(plan, _written_whole(plan)),
+        remembers=_without(plan, plan.joins_written),
     )
 
 
@@ -81,7 +82,7 @@ def plan_without_joins(view: ReadView, plan: ViewPlan) -> ViewPlan | None:
 
     A join may fail over rows that neither batch nor any change brings together. Of several nobody knows which.
     """
-    joins, analysis = _written_whole(plan), analysis_of(view)
+    joins, analysis = plan.joins_written, analysis_of(view)
     if plan.program is None or analysis is None or not joins:
         return None
     if plan.method == "incremental":
@@ -100,11 +101,5 @@ def plan_without_joins(view: ReadView, plan: ViewPlan) -> ViewPlan | None:
     )
 
 
-def _written_whole(plan: ViewPlan) -> set[str]:
-    """The joins that a run would remember and writes whole."""
-    steps = () if plan.program is None else plan.program.steps
-    return {s.chain for s in steps if isinstance(s, Save) and s.is_base} & {*plan.remembers}
-
-
-def _without(plan: ViewPlan, begun: set[str]) -> tuple[str, ...]:
-    return tuple(chain for chain in plan.remembers if chain not in begun)
+def _without(plan: ViewPlan, joins: Collection[str]) -> tuple[str, ...]:
+    return tuple(chain for chain in plan.remembers if chain not in joins)

@@ -78,6 +78,16 @@ def is_large(chain: str, alike: Collection[r.Rel], statistics: Statistics) -> bo
     return rows > MOST_ROWS * largest
 
 
+def is_ahead(versions: Versions, end: Versions) -> bool:
+    """Whether a state is made of more than a run takes in.
+
+    Args:
+        versions: of the state.
+        end: versions up to which the run goes.
+    """
+    return any(version > end.get(source, 0) for source, version in versions.items())
+
+
 def is_there(chain: str, start: Versions, states: Mapping[str, Versions]) -> bool:
     """Whether a state is there as of the start of a run.
 

@@ -12,7 +12,7 @@ from slacktide.common.reasons import Reason
 from slacktide.optimizer.estimates import NOTHING, Estimates
 from slacktide.optimizer.turn import Turn
 from slacktide.program.operator import CLASSES as OPERATORS
-from slacktide.program.operator import Program
+from slacktide.program.operator import Program, Save
 
 Method = Literal["incremental", "full", "unchanged", "states-only"]
 Versions = Mapping[str, int]
@@ -69,6 +69,13 @@ class ViewPlan:
     def stored_early(self) -> tuple[str, ...]:
         """What is there for a later run that is due, once this one is done."""
         return () if self.turn is None else self.turn.keeps
+
+    @property
+    def joins_written(self) -> frozenset[str]:
+        """The joins, of those that it remembers, that it writes whole."""
+        steps = () if self.program is None else self.program.steps
+        whole = {one.chain for one in steps if isinstance(one, Save) and one.is_base}
+        return frozenset(whole & {*self.remembers})
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""

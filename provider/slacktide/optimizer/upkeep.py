@@ -11,7 +11,7 @@ from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.derivation import maintain, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
-from slacktide.optimizer.join_bags import is_there, joins_of, sources_of
+from slacktide.optimizer.join_bags import is_ahead, is_there, joins_of, sources_of
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Versions
 from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
@@ -83,8 +83,7 @@ def kept_versions(view: ReadView, states: Mapping[str, Versions], end: Versions)
     found: dict[str, int] = {}
     there = [states[chain] for chain in state_sources(view) if chain in states]
     for versions in sorted(there, key=lambda v: (-len(v), -sum(v.values()))):
-        is_ahead = any(version > end.get(source, 0) for source, version in versions.items())
-        if not is_ahead and all(
+        if not is_ahead(versions, end) and all(
             found.get(s, version) == version for s, version in versions.items()
         ):
             found.update(versions)

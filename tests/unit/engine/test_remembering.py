@@ -62,6 +62,19 @@ def refreshed(priced: Priced, *, with_it: float, without: float, lines: int = 6_
     return plan
 
 
+def remembered(priced: Priced) -> str:
+    """The join that runs have started to remember."""
+    priced.run(lambda _: 12.0)
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
+    (joined,) = plans[-1].remembers
+    return joined
+
+
+def lose_what_operators_need(priced: Priced, joined: str) -> None:
+    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != joined)
+    priced.commit(s.DropChain(needed))
+
+
 def test_a_join_that_runs_read_tables_for_is_remembered(priced: Priced) -> None:
     priced.run(lambda _: 12.0)
     plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
@@ -163,9 +176,7 @@ def test_a_join_that_failed_is_not_started_again(priced: Priced) -> None:
 
 def test_a_join_that_another_view_left_behind_may_be_started_anew(priced: Priced) -> None:
     """Not one that another view has as of its answer."""
-    priced.run(lambda _: 12.0)
-    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
-    (joined,) = plans[-1].remembers
+    joined = remembered(priced)
     known = Knowledge(priced.world())
     assert known.others("w").hold(joined)
     assert not known.others(VIEW).hold(joined)
@@ -179,23 +190,17 @@ def test_a_join_that_another_view_left_behind_may_be_started_anew(priced: Priced
 
 
 def test_a_join_that_has_outgrown_the_tables_is_not_built_again(priced: Priced) -> None:
-    priced.run(lambda _: 12.0)
-    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
-    (joined,) = plans[-1].remembers
+    joined = remembered(priced)
     chain = priced.world().chains[joined]
     assert chain.base is not None
     priced.commit(s.SetChain(replace(chain, base=replace(chain.base, rows=3_000_000))))
-    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != joined)
-    priced.commit(s.DropChain(needed))
+    lose_what_operators_need(priced, joined)
     assert not refreshed(priced, with_it=0.5, without=3.0).remembers
 
 
 def test_a_plan_that_would_set_a_join_back_is_stale(priced: Priced) -> None:
-    priced.run(lambda _: 12.0)
-    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
-    (joined,) = plans[-1].remembers
-    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != joined)
-    priced.commit(s.DropChain(needed))
+    joined = remembered(priced)
+    lose_what_operators_need(priced, joined)
     priced.arrive("lineitem", 6_000)
     plan, chain = priced.ws.plan(), priced.world().chains[joined]
     assert stale(priced.world(), plan) == ""
@@ -236,11 +241,8 @@ def test_a_small_view_is_not_asked(tmp_path: Path) -> None:
 
 
 def test_what_is_built_anew_is_remembered_on(priced: Priced) -> None:
-    priced.run(lambda _: 12.0)
-    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
-    (joined,) = plans[-1].remembers
-    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != joined)
-    priced.commit(s.DropChain(needed))
+    joined = remembered(priced)
+    lose_what_operators_need(priced, joined)
     plan = refreshed(priced, with_it=0.5, without=3.0)
     assert plan.method == "full"
     assert plan.remembers == (joined,)
@@ -252,9 +254,7 @@ def test_what_is_built_anew_is_remembered_on(priced: Priced) -> None:
 
 
 def test_what_is_lost_with_a_state_is_built_anew_with_it(priced: Priced) -> None:
-    priced.run(lambda _: 12.0)
-    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
-    (joined,) = plans[-1].remembers
+    joined = remembered(priced)
     for chain in [chain for chain in priced.world().chains if chain.startswith("states/")]:
         priced.commit(s.DropChain(chain))
     plan = refreshed(priced, with_it=0.5, without=3.0)
@@ -263,11 +263,8 @@ def test_what_is_lost_with_a_state_is_built_anew_with_it(priced: Priced) -> None
 
 
 def test_a_join_is_given_up_that_a_full_run_fails_over(priced: Priced) -> None:
-    priced.run(lambda _: 12.0)
-    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(8)]
-    (joined,) = plans[-1].remembers
-    needed = next(c for c in priced.world().chains if c.startswith("states/") and c != joined)
-    priced.commit(s.DropChain(needed))
+    joined = remembered(priced)
+    lose_what_operators_need(priced, joined)
     priced.arrive("lineitem", 6_000)
     plan = priced.ws.plan().views[0]
     assert plan.remembers
