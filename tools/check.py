@@ -1,7 +1,8 @@
 """Run the checks: ``python -m tools.check [lint | TIER …]``; all of them without arguments.
 
 Linters come first and the first that fails ends the run, since they are cheap to mend. The tiers of
-tests then all run, whatever the earlier ones said; their closing lines stand together at the end.
+tests then all run, whatever the earlier ones said; their closing lines stand together at the end, and with
+each the tests that failed, as of a long log often the end alone is kept.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ LINTERS = (
     ("lint-imports", "--no-logo"),
 )
 NOTHING_COLLECTED = 5
+# Failures that are named again at the end, of one tier; a message may be as long as a page.
+NAMED, WIDTH = 20, 300
 # In the order of `tests/conftest.py`: files of few tests are not the short ones.
 FILE_BY_FILE = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 
@@ -33,6 +36,15 @@ class Tier:
     name: str
     arguments: tuple[str, ...]
     environ: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """How a tier ended: the exit code, the line that closes it, and the lines of tests that failed."""
+
+    code: int
+    line: str
+    failures: list[str]
 
 
 TIERS = (
@@ -55,10 +67,12 @@ def main(names: list[str]) -> int:
     if (not names or "lint" in names) and not lint():
         return 1
     tiers = [tier for tier in TIERS if not names or tier.name in names]
-    closings = [(tier.name, *run_tier(tier)) for tier in tiers]
-    for name, code, line in closings:
-        print(f"{'ok  ' if code == 0 else 'FAIL'} {name:8} {line}")
-    return int(any(code for _, code, _ in closings))
+    closings = [(tier.name, run_tier(tier)) for tier in tiers]
+    for name, closing in closings:
+        print(f"{'ok  ' if closing.code == 0 else 'FAIL'} {name:8} {closing.line}")
+        for failure in closing.failures[:NAMED]:
+            print(f"     {failure[:WIDTH]}")
+    return int(any(closing.code for _, closing in closings))
 
 
 def lint() -> bool:
@@ -73,11 +87,11 @@ def lint() -> bool:
     return True
 
 
-def run_tier(tier: Tier) -> tuple[int, str]:
-    """Run one tier, showing its output; give the exit code and pytest's closing line."""
+def run_tier(tier: Tier) -> Closing:
+    """Run one tier, showing its output; give how it ended."""
     command = [sys.executable, "-m", "pytest", *tier.arguments]
     print(f"== {tier.name}: pytest {' '.join(tier.arguments)}", flush=True)
-    closing = "ended without a closing line"
+    closing, failures = "ended without a closing line", []
     with subprocess.Popen(
         command,
         cwd=ROOT,
@@ -91,9 +105,10 @@ def run_tier(tier: Tier) -> tuple[int, str]:
         for line in process.stdout or ():
             print(line, end="", flush=True)
             closing = closing_line(line) or closing
+            failures += re.findall(r"^(?:FAILED|ERROR) \S+\.py.*", line)
     if process.returncode == NOTHING_COLLECTED:
         closing = f"{closing} (a tier without tests is a failure)"
-    return process.returncode, closing
+    return Closing(process.returncode, closing, failures)
 
 
 def closing_line(line: str) -> str | None:

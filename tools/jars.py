@@ -6,12 +6,14 @@ came is then compared with the lock: the same files with the same digests, or no
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from tools.bootstrap import ROOT, SCRATCH, Unprepared, say
@@ -27,6 +29,7 @@ PACKAGES = (
 )
 # The SDK for all services of AWS, 640 MB; the parts that S3A uses are named above.
 EXCLUDED = ("software.amazon.awssdk:bundle",)
+ATTEMPTS = 3
 
 
 def main(options: list[str]) -> int:
@@ -50,9 +53,10 @@ def s3a_jars(folder: Path = SCRATCH / "ivy", lock: Path = LOCK) -> list[Path]:
     """
     expected = read(lock)
     jars = [folder / "jars" / name for name in expected]
-    if not all(jar.is_file() for jar in jars):
-        say("bringing Spark's connector for S3")
-        resolved(folder)
+    with alone(folder):
+        if not all(jar.is_file() for jar in jars):
+            say("bringing Spark's connector for S3")
+            resolved(folder)
     found = digests(folder / "jars")
     wrong = sorted(name for name in expected if found.get(name) != expected[name])
     if wrong:
@@ -60,28 +64,43 @@ def s3a_jars(folder: Path = SCRATCH / "ivy", lock: Path = LOCK) -> list[Path]:
     return jars
 
 
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process brings jars into a folder: Ivy's cache is not made for two."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def resolved(folder: Path) -> Path:
-    """Let spark-submit resolve the packages into a folder of its own; give where the jars are."""
+    """Let spark-submit resolve the packages into a folder of its own; give where the jars are.
+
+    What a break of the network left out is asked for again; what came before it is in Ivy's cache.
+    """
     import pyspark
 
     java = find_java(os.environ)
     if java is None:
         raise Unprepared(JAVA_ADVICE)
     program = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-    with tempfile.TemporaryDirectory() as place:
-        nothing = Path(place) / "nothing.py"
-        nothing.touch()
-        done = subprocess.run(
-            [program, *arguments(folder), str(nothing)],
-            env=os.environ | {"JAVA_HOME": str(java), "PYSPARK_PYTHON": sys.executable},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    if done.returncode:
-        raise Unprepared(f"Spark could not resolve its connector for S3:\n{done.stderr.strip()}")
-    return folder / "jars"
+    command = [str(program), *arguments(folder)]
+    environ = os.environ | {"JAVA_HOME": str(java), "PYSPARK_PYTHON": sys.executable}
+    said = ""
+    for _ in range(ATTEMPTS):
+        with tempfile.NamedTemporaryFile(suffix=".py") as nothing:
+            done = subprocess.run(
+                [*command, nothing.name],
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        if done.returncode == 0:
+            return folder / "jars"
+        said = done.stderr.strip()
+    raise Unprepared(f"Spark could not resolve its connector for S3:\n{said}")
 
 
 def arguments(folder: Path) -> list[str]:

@@ -50,8 +50,9 @@ def test_all_tiers_run_and_close_together(
 ) -> None:
     monkeypatch.setattr(check, "TIERS", (BAD, EMPTY, GOOD))
     assert check.main(["bad", "empty", "good"]) == 1
-    bad, empty, good = capfd.readouterr().out.splitlines()[-3:]
+    bad, failure, empty, good = capfd.readouterr().out.splitlines()[-4:]
     assert bad.startswith("FAIL bad      1 failed, 1 deselected in ")
+    assert failure.strip().startswith("FAILED test_a.py::test_bad")
     assert empty.startswith("FAIL empty    2 deselected in ")
     assert empty.endswith("(a tier without tests is a failure)")
     assert good.startswith("ok   good     1 passed, 1 deselected in ")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -53,3 +56,26 @@ def test_a_folder_where_spark_can_resolve_nothing(
     monkeypatch.setattr(jars, "find_java", lambda _: None)
     with pytest.raises(Unprepared, match="Java"):
         jars.s3a_jars(tmp_path / "new", brought / "lock")
+
+
+def test_who_comes_at_the_same_time_waits(
+    tmp_path: Path, brought: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = threading.Barrier(2)
+    resolved = []
+
+    def resolve(folder: Path) -> Path:
+        resolved.append(folder)
+        return Path(shutil.copytree(brought / "jars", folder / "jars"))
+
+    def bring() -> list[Path]:
+        asked.wait(timeout=10)
+        return jars.s3a_jars(tmp_path / "new", brought / "lock")
+
+    monkeypatch.setattr(jars, "resolved", resolve)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = [
+            made.result(timeout=10) for made in [pool.submit(bring), pool.submit(bring)]
+        ]
+    assert first == second
+    assert len(resolved) == 1
