@@ -36,7 +36,9 @@ def main(options: list[str]) -> int:
     """Bring the jars, or lock what Spark resolves now."""
     try:
         if options == ["--lock"]:
-            LOCK.write_text(written(digests(resolved(SCRATCH / "ivy"))), encoding="utf-8")
+            with alone(SCRATCH / "ivy"):
+                found = digests(resolved(SCRATCH / "ivy"))
+            LOCK.write_text(written(found), encoding="utf-8")
         else:
             print(*s3a_jars(), sep="\n")
     except Unprepared as problem:
@@ -68,8 +70,8 @@ def s3a_jars(folder: Path = SCRATCH / "ivy", lock: Path = LOCK) -> list[Path]:
 def alone(folder: Path) -> Iterator[None]:
     """Wait until no other process brings jars into a folder: Ivy's cache is not made for two."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with (folder / ".alone").open("a") as mark:
+        fcntl.flock(mark, fcntl.LOCK_EX)
         yield
 
 

@@ -23,7 +23,8 @@ from slacktide.errors import (
 from slacktide.optimizer.fallback import plan_idle, plan_text, plan_without_joins, plans_in_full
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import state_sources
-from slacktide.spark.task import Excess, Outcome, Task
+from slacktide.program.limits import UNLIMITED
+from slacktide.spark.task import Outcome, Task
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -88,22 +89,20 @@ def _execute(executor: Executor, store: Store, world: World, work: Work) -> None
 
 
 def _turned_back(
-    executor: Executor, store: Store, world: World, work: Work, excess: Excess
+    executor: Executor, store: Store, world: World, work: Work, excess: str
 ) -> Outcome:
     """Execute the first that works of a full run as it was priced, the author's text, and what was planned."""
-    planned, chain = work.plan, excess.chain
-    found = f"{excess.rows:,} rows of {chain}, worth it up to {planned.guard[chain]:,}"
-    why = Reason("RUNTIME_GUARD", found)
+    planned, why = work.plan, Reason("RUNTIME_GUARD", excess)
     work.switched = True
     for plan in plans_in_full(work.view, planned, why):
-        work.plan = replace(plan, predicted=planned.predicted)
+        work.plan = replace(plan, predicted=planned.predicted_as_it_is)
         try:
             check_pinned(store, world, [work])
             return executor.run(_task(world, work))
         except _STUMBLES:
             continue
     # They read what increments need not; what these have written so far is there still.
-    work.plan, work.switched = replace(planned, guard={}), False
+    work.plan, work.switched = replace(planned, guard=UNLIMITED), False
     return executor.run(_task(world, work))
 
 

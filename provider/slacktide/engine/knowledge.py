@@ -72,8 +72,10 @@ class Knowledge:
     @cached_property
     def fitted(self) -> Fit:
         """The coefficients that the newest runs show, and how well they tell of these."""
-        told = (_sample(view) for _, views in reversed(self.told) for view in views.values())
-        return fit([*islice(filter(None, told), MOST_SAMPLES)], self.calibrated)
+        told = (view for _, views in reversed(self.told) for view in views.values())
+        # What was cancelled has taken CPU of which the work is not told.
+        samples = (_sample(view) for view in told if not _has_turned_back(view))
+        return fit([*islice(filter(None, samples), MOST_SAMPLES)], self.calibrated)
 
     @property
     def calibrated(self) -> Coefficients:
@@ -301,6 +303,10 @@ def _sample(told: Any) -> Sample | None:
     return found if is_whole else None
 
 
+def _has_turned_back(told: Any) -> bool:
+    return isinstance(told, Mapping) and bool(told.get("switched"))
+
+
 def _has_stumbled(told: Any) -> bool:
     reasons = told.get("reasons") if isinstance(told, Mapping) else None
     listed = reasons if isinstance(reasons, list | tuple) else ()
@@ -366,7 +372,7 @@ def _past(run: int, told: Any) -> PastRun | None:
             # The first run reads rows as they have landed.
             merges=bool(predicted.get("merges", "FIRST_RUN" not in told.get("reasons", ()))),
             switches="remembering" in predicted,
-            turned_back=bool(told.get("switched")),
+            turned_back=_has_turned_back(told),
             is_first="FIRST_RUN" in told.get("reasons", ()),
             failed_joins=tuple(_failed_joins(told.get("reasons", ()))),
         )

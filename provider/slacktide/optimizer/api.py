@@ -42,6 +42,7 @@ from slacktide.optimizer.weighing import (
     Weighed,
     weigh,
 )
+from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.program.operator import Program, ReadSnapshot
 
 
@@ -151,7 +152,7 @@ class _Chosen:
     foreign_keys: tuple[str, ...] = ()
     predicted: Mapping[str, Any] = field(default_factory=dict)
     remembers: tuple[str, ...] = ()
-    guard: Mapping[str, int] = field(default_factory=dict)
+    guard: Limits = UNLIMITED
 
 
 def _resumed(
@@ -310,13 +311,11 @@ def _extended(
     )
 
 
-def _guard(
-    program: Program, view: ReadView, situation: Situation, found: Predictions
-) -> Mapping[str, int]:
+def _guard(program: Program, view: ReadView, situation: Situation, found: Predictions) -> Limits:
     """Where the run turns back; nowhere where nobody asks what is cheaper, or all is small."""
     rows = situation.evidence.rows
     if situation.policy != "auto" or rows is None or rows < LEAST_ROWS:
-        return {}
+        return UNLIMITED
     work_of = partial(work_by_node, program, situation.statistics, view.relation)
     rates = situation.evidence.coefficients
     return guard_of(program, work_of, rates, found)

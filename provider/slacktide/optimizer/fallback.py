@@ -11,6 +11,7 @@ from slacktide.optimizer.estimates import NOTHING
 from slacktide.optimizer.full import anew, from_snapshots, without_states
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import analysis_of
+from slacktide.program.limits import UNLIMITED
 from slacktide.program.operator import Program, Save
 
 
@@ -51,7 +52,7 @@ def _in_place(plan: ViewPlan, program: Program, why: Reason) -> ViewPlan:
         foreign_keys=(),
         predicted={},
         estimates=NOTHING,
-        guard={},
+        guard=UNLIMITED,
         remembers=_without(plan, plan.joins_written),
     )
 
@@ -91,12 +92,11 @@ def plan_without_joins(view: ReadView, plan: ViewPlan) -> ViewPlan | None:
     else:
         program = anew(plan.view, view, analysis)
     fails = tuple(Reason("JOIN_FAILS", chain) for chain in joins) if len(joins) == 1 else ()
-    predicted = {name: told for name, told in plan.predicted.items() if name != "remembering"}
     return replace(
         plan,
         program=program,
         reasons=(*plan.reasons, *fails),
-        predicted=predicted,
+        predicted=plan.predicted_as_it_is,
         remembers=_without(plan, joins),
     )
 

@@ -1,11 +1,12 @@
-"""Where a run turns back: the rows that a step may write before going on costs more than a full run without states.
+"""Where a run turns back: what a step may write, and what all may take, before a full run without states costs less.
 
 What a step writes is the first that a run sees of how much there is to do. The model says what the steps
 after it would cost if it wrote a thousand times as many rows as expected; between there and here the price grows
 as a line, and where that meets the price of that, and of states that have to be built again after it, is the
 break-even point. Past it the run leaves its increments and computes the answer alone, once: so a wrong estimate costs
-what led to that step, and no more. A program that is run though it is expected to be dearer, to find out or to keep
-the states, may cost twice of that.
+what led to that step, and no more. What leads to a step that writes little is seen by the CPU that it takes. Once that
+is what a full run costs, the bet is lost, and nobody knows how much is left: ended there, the run costs twice of full.
+What was expected to cost nearly as much, or more, to find out or to keep the states, may take twice of what was expected.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from typing import Final
 from slacktide.optimizer.costs import Coefficients, ProgramWork
 from slacktide.optimizer.weighing import Predictions
 from slacktide.program import operator as o
+from slacktide.program.limits import Limits
 
 FAR: Final = 1000.0
 """The factor of the second point of the line."""
 LEAST: Final = 100_000
 """Rows that no run turns back for: what is left to do is soon done."""
 TRIED: Final = 2.0
-"""How many times of what is expected a program may cost that is expected to be dearer than a full run."""
+"""How many times of what is expected a program may cost, where that is more than a full run."""
 MOST_WATCHED: Final = 2
 """The first steps that write to states, which are watched: each takes an estimate of the whole program."""
 
@@ -31,7 +33,7 @@ WorkOf = Callable[[Mapping[str, float]], ProgramWork]
 
 def guard_of(
     program: o.Program, work_of: WorkOf, rates: Coefficients, found: Predictions
-) -> dict[str, int]:
+) -> Limits:
     """Work out the break-even points of a program.
 
     Args:
@@ -41,8 +43,14 @@ def guard_of(
         found: what the program, such a run, and building the states anew are expected to cost.
 
     Returns:
-        By chain, the rows of its segment beyond which the run turns back.
+        What the run may write to each chain, and take, before it turns back.
     """
+    return Limits(_rows(program, work_of, rates, found), _seconds(found))
+
+
+def _rows(
+    program: o.Program, work_of: WorkOf, rates: Coefficients, found: Predictions
+) -> dict[str, int]:
     instead = max(found.text.price, found.rebuild.price)
     if found.incremental.price >= found.text.price:
         instead = max(instead, TRIED * found.incremental.price)
@@ -63,3 +71,11 @@ def guard_of(
             share = max(instead - left, 0.0) / (far - left)
             limits[step.chain] = max(round(rows * (1.0 + (FAR - 1.0) * share)), LEAST)
     return limits
+
+
+def _seconds(found: Predictions) -> float | None:
+    """What tasks may take; without end where no full run has told what one costs."""
+    full = (found.text, found.rebuild)
+    if all(one.basis != "observed" for one in full):
+        return None
+    return round(max(TRIED * found.incremental.in_tasks, *(one.in_tasks for one in full)), 3)

@@ -11,6 +11,7 @@ from slacktide.common import serde
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.estimates import NOTHING, Estimates
 from slacktide.optimizer.turn import Turn
+from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.program.operator import CLASSES as OPERATORS
 from slacktide.program.operator import Program, Save
 
@@ -42,7 +43,7 @@ class ViewPlan:
         remembers: the chains of joins that the view remembers once the run is done; see
             `slacktide.optimizer.remembered_joins`.
         estimates: what each node of the program is expected to give and to take.
-        guard: by chain, the rows of its segment beyond which the run turns back to a full run without states.
+        guard: what the run may write and take; beyond it the run turns back to a full run without states.
         turn: the place of the run between two answers; None of a view whose answer is due at every run.
     """
 
@@ -57,7 +58,7 @@ class ViewPlan:
     predicted: Mapping[str, Any] = field(default_factory=dict)
     remembers: tuple[str, ...] = ()
     estimates: Estimates = NOTHING
-    guard: Mapping[str, int] = field(default_factory=dict)
+    guard: Limits = UNLIMITED
     turn: Turn | None = None
 
     @property
@@ -77,8 +78,14 @@ class ViewPlan:
         whole = {one.chain for one in steps if isinstance(one, Save) and one.is_base}
         return frozenset(whole & {*self.remembers})
 
+    @property
+    def predicted_as_it_is(self) -> Mapping[str, Any]:
+        """What is expected, where the run starts or stops to remember nothing after all."""
+        return {name: told for name, told in self.predicted.items() if name != "remembering"}
+
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
+        guard = self.guard.to_dict()
         return {
             "view": self.view,
             "method": self.method,
@@ -91,7 +98,7 @@ class ViewPlan:
             "predicted": dict(self.predicted),
             **({"remembers": list(self.remembers)} if self.remembers else {}),
             **({"estimates": self.estimates.to_dict()} if self.estimates.nodes else {}),
-            **({"guard": dict(self.guard)} if self.guard else {}),
+            **({"guard": guard} if guard else {}),
             **({"turn": self.turn.to_dict()} if self.turn else {}),
         }
 
@@ -115,6 +122,6 @@ class ViewPlan:
             predicted=document.get("predicted", {}),
             remembers=tuple(document.get("remembers", ())),
             estimates=Estimates.from_dict(document.get("estimates", {})),
-            guard=document.get("guard", {}),
+            guard=Limits.from_dict(document.get("guard", {})),
             turn=Turn.from_dict(document["turn"]) if "turn" in document else None,
         )

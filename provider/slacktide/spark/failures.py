@@ -96,6 +96,12 @@ def is_overflow(error: SlacktideError) -> bool:
     return _condition(failure).startswith(_OVERFLOWS) or marks.OVERFLOW in str(failure)
 
 
+def is_cancelled(failure: BaseException) -> bool:
+    """Whether Spark says of a failure that a job of it was cancelled."""
+    is_of_spark = isinstance(failure, PySparkException | Py4JJavaError)
+    return is_of_spark and "JOB_CANCELLED" in _whole(failure)
+
+
 def _translate(
     what: str, failure: PySparkException | Py4JJavaError, functions: Sequence[FunctionRecord]
 ) -> SlacktideError:

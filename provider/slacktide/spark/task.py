@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Literal
 
+from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.program.operator import Program
 from slacktide.spark.cost import Cost
 from slacktide.store.record import Segment
@@ -56,7 +56,7 @@ class Task:
         end: versions at the end.
         scopes: the sources that each state is made of.
         former: what the new answer takes the place of, where that is another text's.
-        limits: by chain, the rows of its segment beyond which the task is given up.
+        limits: what it may write and take; beyond it the task is given up.
     """
 
     name: str
@@ -66,26 +66,13 @@ class Task:
     scopes: Mapping[str, tuple[str, ...]]
     query: Query | None = None
     former: FormerAnswer | None = None
-    limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    limits: Limits = UNLIMITED
     kind: Kind = field(kw_only=True)
 
     @property
     def title(self) -> str:
         """What errors say that the task is about."""
         return f"{self.kind} {self.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class Excess:
-    """A step that wrote more rows than it may; the task ends there.
-
-    Attributes:
-        chain: what was written to.
-        rows: of the segment.
-    """
-
-    chain: str
-    rows: int
 
 
 @dataclass(slots=True)
@@ -99,7 +86,8 @@ class Outcome:
         answer_is_base: which of the two.
         changes: the signed change of the answer.
         cost: what it cost.
-        excess: why the task was given up before its end; what was written is of no use to it then.
+        excess: what a step wrote or took beyond what it may, as text, where the task was given up; what was
+            written is of no use to it then.
     """
 
     chains: dict[str, tuple[Segment, bool]] = field(default_factory=dict)
@@ -108,4 +96,4 @@ class Outcome:
     answer_is_base: bool = False
     changes: Segment | None = None
     cost: Cost = field(default_factory=Cost)
-    excess: Excess | None = None
+    excess: str | None = None

@@ -22,9 +22,9 @@ from slacktide.spark.first import is_dry_sql
 from slacktide.spark.metrics import described
 from slacktide.spark.run_context import RunContext
 from slacktide.spark.small import MOST_ROWS
-from slacktide.spark.task import Excess, FormerAnswer, Outcome, Task
+from slacktide.spark.task import FormerAnswer, Outcome, Task
 from slacktide.spark.task_leaves import TaskLeaves
-from slacktide.spark.writing import Writer
+from slacktide.spark.writing import TooDearError, Writer
 from slacktide.store.layout import directory_of
 from slacktide.store.record import Segment
 
@@ -50,24 +50,36 @@ class TaskRun:
         self._outcome = Outcome()
 
     def run(self) -> Outcome:
-        """Run all steps, in order, or those before one that writes more than it may."""
+        """Run all steps, in order, or those before one that writes or takes more than it may."""
         began = perf_counter()
         for step in self._task.program.steps:
-            match step:
-                case o.Save():
-                    self._save(step)
-                case o.Refill():
-                    self._refill(step)
-                case o.Publish():
-                    self._publish(step)
-                case o.Merge():
-                    self._merge(step)
+            try:
+                self._run(step)
+            except TooDearError as given_up:
+                self._give_up(o.target(step), given_up)
             if self._outcome.excess is not None:
                 break
         if self._outcome.changes is not None:
             self._outcome.cost.rows_out = self._outcome.changes.rows
         self._outcome.cost.wall_seconds = perf_counter() - began
         return self._outcome
+
+    def _run(self, step: o.Step) -> None:
+        match step:
+            case o.Save():
+                self._save(step)
+            case o.Refill():
+                self._refill(step)
+            case o.Publish():
+                self._publish(step)
+            case o.Merge():
+                self._merge(step)
+
+    def _give_up(self, chain: str, given_up: TooDearError) -> None:
+        cost, most = self._outcome.cost, self._task.limits.cpu_seconds
+        cost.add(given_up.cost)
+        spent = f"{cost.cpu_seconds:.1f} s of CPU up to {chain}"
+        self._outcome.excess = f"{spent}, worth it up to {most:.1f}"
 
     def _save(self, step: o.Save) -> None:
         shared = self._context.saved
@@ -78,9 +90,9 @@ class TaskRun:
             )
         self._saved[step.chain] = shared[key]
         self._outcome.chains[step.chain] = (shared[key], step.is_base)
-        limit = self._task.limits.get(step.chain)
-        if limit is not None and shared[key].rows > limit:
-            self._outcome.excess = Excess(step.chain, shared[key].rows)
+        limit, rows = self._task.limits.rows.get(step.chain), shared[key].rows
+        if limit is not None and rows > limit:
+            self._outcome.excess = f"{rows:,} rows of {step.chain}, worth it up to {limit:,}"
 
     def _refill(self, step: o.Refill) -> None:
         """Ask whether rows have run dry, where they are not plainly enough: one may be the fence."""
@@ -160,6 +172,7 @@ class TaskRun:
             few=few,
             is_light=is_light,
             order=order,
+            most_seconds=self._left(),
         )
         took = written.cost
         took.steps.append(StepCost(chain, folder, written.rows, took.rows_read, took.cpu_seconds))
@@ -172,6 +185,11 @@ class TaskRun:
             versions={source: self._task.end[source] for source in self._scope(chain)},
             read=took.rows_read,
         )
+
+    def _left(self) -> float | None:
+        """The seconds of CPU that the next step may take."""
+        most = self._task.limits.cpu_seconds
+        return None if most is None else most - self._outcome.cost.cpu_seconds
 
     def _is_empty(self, operator: o.ByBalance) -> bool:
         """Whether a change is known to have no key of a balance."""

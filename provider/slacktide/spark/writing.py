@@ -10,7 +10,9 @@ from slacktide.errors import ExecutionError
 from slacktide.program import operator as o
 from slacktide.program.bounding import has_ranges
 from slacktide.program.operator import Operator
+from slacktide.spark.bounded import bounded
 from slacktide.spark.cost import Cost
+from slacktide.spark.failures import is_cancelled
 from slacktide.spark.metrics import Meter, described
 from slacktide.spark.parquet import COMPRESSION, SPARK_OPTIONS
 from slacktide.spark.seals import sealed, sealed_files
@@ -31,6 +33,18 @@ class Written:
     files: tuple[StoredFile, ...]
     rows: int
     cost: Cost
+
+
+class TooDearError(Exception):
+    """A write was cancelled, as it had taken more CPU than it may.
+
+    Attributes:
+        cost: of what was done by then.
+    """
+
+    def __init__(self, cost: Cost) -> None:
+        super().__init__(f"given up after {cost.cpu_seconds:.1f} s of CPU")
+        self.cost = cost
 
 
 class Writer:
@@ -57,6 +71,7 @@ class Writer:
         few: bool,
         is_light: bool,
         order: tuple[int, ...],
+        most_seconds: float | None = None,
     ) -> Written:
         """Write the rows of an operator.
 
@@ -67,18 +82,30 @@ class Writer:
             few: whether the rows are likely few.
             is_light: whether few rows are read for them.
             order: ids of the columns by which they are sorted.
+            most_seconds: of CPU that this may take; None for no end.
 
         Raises:
+            TooDearError: it was at work still when it had taken that.
             ExecutionError: what Spark wrote is not there.
         """
-        before = self._meter.mark()
-        with described(self._session, relative):
-            sql = text()
-            may_leave = few and can_leave(operator.columns)
-            small = taken(self._shelf, sql, is_light=is_light) if may_leave else None
-            if small is None:
-                self._write_by_spark(_laid_out(operator, sql, order), relative, is_light=is_light)
-        cost = self._meter.cost(before, self._meter.mark(), self._shelf.labels, target=relative)
+        session, meter = self._session, self._meter
+        before = meter.mark()
+        with described(session, relative), bounded(session, most_seconds) as bound:
+            try:
+                sql = text()
+                may_leave = few and can_leave(operator.columns)
+                small = taken(self._shelf, sql, is_light=is_light) if may_leave else None
+                if small is None:
+                    sql = _laid_out(operator, sql, order)
+                    self._write_by_spark(sql, relative, is_light=is_light)
+            except Exception as error:
+                if bound.seconds is None or not is_cancelled(error):
+                    raise
+                cost = meter.cost(before, meter.mark(), self._shelf.labels, target=relative)
+                # Spark does not tell the CPU of tasks that it has cancelled.
+                cost.cpu_seconds = max(cost.cpu_seconds, bound.seconds)
+                raise TooDearError(cost) from error
+        cost = meter.cost(before, meter.mark(), self._shelf.labels, target=relative)
         if small is None:
             return self._left(relative, cost)
         files = self._write_taken(small, relative)

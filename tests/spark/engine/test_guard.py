@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +11,26 @@ import pytest
 from slacktide.optimizer import api
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program import operator as o
+from slacktide.program.limits import Limits
+from slacktide.spark.bounded import Spent
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.spark
 
+STUCK = """
+import time
+from pathlib import Path
+
+def once(value):
+    trap, caught = Path({trap!r}), Path({caught!r})
+    try:
+        trap.rename(caught)
+    except FileNotFoundError:
+        return value
+    while caught.exists():
+        time.sleep(0.05)
+    return value
+"""
 SUMS = "SELECT k, sum(v) AS s FROM t GROUP BY k"
 TOPS = "SELECT k, max(v) AS top FROM t GROUP BY k"
 
@@ -21,11 +39,33 @@ TOPS = "SELECT k, max(v) AS top FROM t GROUP BY k"
 def wary(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every step of an incremental program may write one row."""
 
-    def guard_of(program: o.Program, *_: Any) -> dict[str, int]:
-        return {s.chain: 1 for s in program.steps if isinstance(s, o.Save) and not s.is_base}
+    def guard_of(program: o.Program, *_: Any) -> Limits:
+        saved = [s.chain for s in program.steps if isinstance(s, o.Save) and not s.is_base]
+        return Limits(dict.fromkeys(saved, 1))
 
     monkeypatch.setattr(api, "guard_of", guard_of)
     monkeypatch.setattr(api, "LEAST_ROWS", 0)
+
+
+@pytest.fixture
+def stuck(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A file that stops the function `once` when it is next called; the first look after that finds time up."""
+    trap, caught, module = tmp_path / "trap", tmp_path / "caught", f"stuck_in_{tmp_path.name}"
+    code = STUCK.format(trap=str(trap), caught=str(caught))
+    (tmp_path / f"{module}.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    lab.ws.add_function("once", f"{module}:once", returns="int")
+    looks = []
+
+    def seconds(_: Spent) -> float:
+        looks.extend([9.0] if caught.exists() else [])
+        return 9.0 if len(looks) == 1 else 0.0
+
+    monkeypatch.setattr(Spent, "seconds", seconds)
+    monkeypatch.setattr(api, "guard_of", lambda *_: Limits(cpu_seconds=5.0))
+    monkeypatch.setattr(api, "LEAST_ROWS", 0)
+    yield trap
+    caught.unlink(missing_ok=True)
 
 
 def stocked(lab: Lab, *views: str) -> None:
@@ -41,7 +81,7 @@ def test_a_run_that_finds_more_takes_the_text(lab: Lab) -> None:
     lab.land("t", insert=[(1, 5), (2, 5), (9, 9)])
     plan = lab.ws.plan()
     assert plan.views[0].method == "incremental"
-    assert plan.views[0].guard
+    assert plan.views[0].guard.rows
     assert ViewPlan.from_dict(plan.views[0].to_dict()).guard == plan.views[0].guard
     done = lab.ws.refresh(lab.spark, plan).views["v0"]
     assert (done.method, done.switched) == ("full", True)
@@ -89,6 +129,39 @@ def test_where_the_text_cannot_run_increments_go_on(lab: Lab) -> None:
     assert (done.method, done.switched, done.reasons) == ("incremental", False, ())
     sums = {k: sum(v for key, v in lab.rows["t"] if key == k) for k in (0, 1, 2, 3, 9)}
     assert dict(lab.read("v0")) == sums
+
+
+def test_a_step_that_takes_more_than_it_may_is_given_up(lab: Lab, stuck: Path) -> None:
+    stocked(lab, "SELECT k, sum(once(v)) AS s FROM t GROUP BY k")
+    lab.land("t", insert=[(1, 5), (2, 5), (9, 9)])
+    stuck.touch()
+    plan = lab.ws.plan()
+    assert plan.views[0].method == "incremental"
+    assert ViewPlan.from_dict(plan.views[0].to_dict()).guard == plan.views[0].guard
+    done = lab.ws.refresh(lab.spark, plan).views["v0"]
+    assert (done.method, done.switched) == ("full", True)
+    (reason,) = done.reasons
+    assert reason.startswith("RUNTIME_GUARD(9.0 s of CPU up to states/")
+    assert reason.endswith(", worth it up to 5.0)")
+    assert done.predicted["way"] == "incremental"
+    assert done.actual["cpu_seconds"] > 9.0, "what was given up is counted"
+    lab.verified()
+    assert not [*lab.spark.sparkContext.getJobTags()]
+    for rows in ([(1, 5)], [(2, 7), (3, 1)]):
+        lab.land("t", insert=rows, delete=[(1, 5)])
+        assert not lab.refresh().views["v0"].switched
+        lab.verified()
+
+
+def test_what_one_view_gives_up_another_one_stores(lab: Lab, stuck: Path) -> None:
+    sums = "SELECT k, sum(once(v)) AS s FROM t GROUP BY k"
+    stocked(lab, sums, sums)
+    lab.land("t", insert=[(1, 5), (2, 5), (9, 9)])
+    stuck.touch()
+    done = lab.refresh().views
+    assert [one.switched for one in done.values()] == [True, False]
+    assert [one.method for one in done.values()] == ["full", "incremental"]
+    lab.verified()
 
 
 def test_without_a_guard_nothing_turns_back(lab: Lab) -> None:

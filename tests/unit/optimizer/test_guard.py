@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +17,7 @@ from slacktide.optimizer.costs import (
     Vector,
     work_by_node,
 )
+from slacktide.optimizer.costs.evidence import Basis
 from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.guard import LEAST, guard_of
 from slacktide.optimizer.maintainability import Maintainability
@@ -30,13 +32,13 @@ def program_of(rel: r.Rel) -> o.Program:
     return maintain("v", Maintainability(rel), BOTH).program
 
 
-def guarded(rel: r.Rel, text: float) -> tuple[dict[str, int], Prediction, partial]:
+def guarded(rel: r.Rel, text: float) -> tuple[Mapping[str, int], Prediction, partial]:
     program = program_of(rel)
     work_of = partial(work_by_node, program, known(0.01), rel)
     own = Evidence().predict("incremental", Candidate("i", work_of().total))
     other = replace(TEXT, in_tasks=text, outside=0.0)
     found = Predictions(own, replace(other, way="rebuild"), other)
-    return guard_of(program, work_of, DEFAULTS, found), own, work_of
+    return guard_of(program, work_of, DEFAULTS, found).rows, own, work_of
 
 
 STORING = [rel for rel in SHAPES if guarded(rel, 1e6)[0]]
@@ -76,7 +78,7 @@ def test_states_that_are_dear_to_build_are_not_thrown_away_sooner_for_increments
     text = replace(TEXT, in_tasks=own.price / 1.2, outside=0.0)
     dear = Predictions(own, replace(text, way="rebuild", in_tasks=10 * own.price), text)
     cheap = Predictions(own, replace(text, way="rebuild"), text)
-    late, soon = (guard_of(program, work_of, DEFAULTS, found) for found in (dear, cheap))
+    late, soon = (guard_of(program, work_of, DEFAULTS, found).rows for found in (dear, cheap))
     assert late.keys() == soon.keys()
     assert all(late[chain] > soon[chain] or soon[chain] == LEAST for chain in late)
 
@@ -86,3 +88,28 @@ def test_what_is_dearer_anyway_may_cost_twice_of_what_is_expected(rel: r.Rel) ->
     tried, own, _ = guarded(rel, 0.0)
     assert tried == guarded(rel, max(2.0 * own.price, own.price + 1e-9))[0]
     assert tried
+
+
+def seconds(incremental: float, text: float, rebuild: float, basis: Basis) -> float | None:
+    """What tasks may take where these are expected, and full runs are known so."""
+    own = replace(TEXT, way="incremental", in_tasks=incremental, basis="modelled")
+    full = replace(TEXT, in_tasks=text, basis="modelled")
+    built = replace(full, way="rebuild", in_tasks=rebuild, basis=basis)
+    program = program_of(STORING[0])
+    work_of = partial(work_by_node, program, known(0.01), STORING[0])
+    return guard_of(program, work_of, DEFAULTS, Predictions(own, built, full)).cpu_seconds
+
+
+@pytest.mark.parametrize(
+    ("expected", "most"),
+    [((1.0, 40.0, 60.0), 60.0), ((50.0, 40.0, 60.0), 100.0), ((0.01, 0.02, 0.03), 0.03)],
+    ids=["full", "tried", "little"],
+)
+def test_tasks_may_take_what_a_full_run_does(
+    expected: tuple[float, float, float], most: float
+) -> None:
+    assert seconds(*expected, "observed") == most
+
+
+def test_what_no_full_run_has_told_bounds_nothing() -> None:
+    assert seconds(1.0, 40.0, 60.0, "modelled") is None
