@@ -13,6 +13,8 @@ EAGER = {
     (join_bags, "MOST_ROWS"): float("inf"),
     (remembered_joins, "is_asked"): lambda *_: True,
     (remembered_joins, "pays"): lambda *_: True,
+    # Which comes first does not hang on what runs have taken here.
+    (remembered_joins, "_saved"): lambda found: found.chains,
 }
 USUAL = {(module, name): getattr(module, name) for module, name in EAGER}
 

@@ -27,8 +27,8 @@ from tests.harness.faults.runs import (
     merged,
     misfits,
     referring,
-    wary,
 )
+from tests.harness.guarded import wary
 
 
 def _states_written(count: int) -> Shown:

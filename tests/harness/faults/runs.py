@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-import pytest
+from collections.abc import Callable
 
 from slacktide.engine.workspace import Workspace
-from slacktide.optimizer import api
 from slacktide.optimizer.compaction import Prices
-from slacktide.program import operator as o
 from tests.harness.faults.kind import OUTSIDE, QUARANTINE, change
 from tests.harness.lab import Lab
 
@@ -34,19 +29,6 @@ def merged(lab: Lab) -> None:
     """Chains of several pieces, of which the run may make one."""
     changed_before(2)(lab)
     lab.ws = Workspace(lab.ws._store, lab.clock, prices=ALWAYS)
-
-
-@contextmanager
-def wary() -> Iterator[None]:
-    """Let each step of an incremental program write one row, and the run turn back past that."""
-
-    def guard_of(program: o.Program, *_: object) -> dict[str, int]:
-        return {s.chain: 1 for s in program.steps if isinstance(s, o.Save) and not s.is_base}
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api, "guard_of", guard_of)
-        patch.setattr(api, "LEAST_ROWS", 0)
-        yield
 
 
 # ------------------------------------------------------------------------ foreign keys

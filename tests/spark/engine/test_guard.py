@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from slacktide.optimizer import api
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.program import operator as o
 from slacktide.program.limits import Limits
 from slacktide.spark.bounded import Spent
+from tests.harness import guarded
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.spark
@@ -36,15 +34,10 @@ TOPS = "SELECT k, max(v) AS top FROM t GROUP BY k"
 
 
 @pytest.fixture
-def wary(monkeypatch: pytest.MonkeyPatch) -> None:
+def wary() -> Iterator[None]:
     """Every step of an incremental program may write one row."""
-
-    def guard_of(program: o.Program, *_: Any) -> Limits:
-        saved = [s.chain for s in program.steps if isinstance(s, o.Save) and not s.is_base]
-        return Limits(dict.fromkeys(saved, 1))
-
-    monkeypatch.setattr(api, "guard_of", guard_of)
-    monkeypatch.setattr(api, "LEAST_ROWS", 0)
+    with guarded.wary():
+        yield
 
 
 @pytest.fixture
@@ -62,9 +55,8 @@ def stuck(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
         return 9.0 if len(looks) == 1 else 0.0
 
     monkeypatch.setattr(Spent, "seconds", seconds)
-    monkeypatch.setattr(api, "guard_of", lambda *_: Limits(cpu_seconds=5.0))
-    monkeypatch.setattr(api, "LEAST_ROWS", 0)
-    yield trap
+    with guarded.wary(lambda *_: Limits(cpu_seconds=5.0)):
+        yield trap
     caught.unlink(missing_ok=True)
 
 
