@@ -86,7 +86,9 @@ class Priced:
         known = s.ColumnStatistics(1000, 0, 0.0, 1e6, 1000.0)
         self.commit(s.NoteStatistics(source, {column: known}), s.NoteSpans(source, (spans,)))
 
-    def run(self, cost: Cost, *, jobs: int = 1, instead: ViewPlan | None = None) -> dict[str, Any]:
+    def run(
+        self, cost: Cost, *, jobs: int = 1, instead: ViewPlan | None = None, switched: bool = False
+    ) -> dict[str, Any]:
         """Plan, and say that the plan was executed at a cost, or another one instead; give the report of the view."""
         plan = self.ws.plan()
         view = plan.views[0] if instead is None else instead
@@ -101,6 +103,7 @@ class Priced:
             actual,
             versions=view.end,
             rows=self._rows(view),
+            switched=switched,
         )
         report = Report(run, plan.plan_id, plan.versions, "", "", {VIEW: told}).to_dict()
         self.commit(

@@ -134,7 +134,7 @@ def explain_plan(plan: Plan, report: Report | None = None) -> Explanation:
 
 def _told(plan: ViewPlan, actual: Mapping[str, Any] | None = None) -> list[str]:
     """Why a view is computed in that way, what it is expected to cost, and its program."""
-    lines = [*_sentences(plan.reasons), *_prices(plan), *_remembering(plan)]
+    lines = [*_sentences(plan.reasons), *_prices(plan), *_remembering(plan), *_limits(plan)]
     return lines + plan_tree(plan, actual)
 
 
@@ -162,6 +162,15 @@ def _remembering(plan: ViewPlan) -> list[str]:
     cost = f", for {told['cost']:.2f} s once" if told["starts"] else ""
     what = _join_of(told["join_of"])
     return [f"  {how} {what}: {told['saving']:.2f} s of CPU less in a run{cost}"]
+
+
+def _limits(plan: ViewPlan) -> list[str]:
+    """Past what a run leaves its program for a full one."""
+    limits = plan.guard
+    told = [f"{rows:,} rows written to {chain}" for chain, rows in limits.rows.items()]
+    if limits.cpu_seconds is not None:
+        told.append(f"{limits.cpu_seconds:.2f} s of CPU in tasks")
+    return [f"  turns back to a full run past {' or '.join(told)}"] if told else []
 
 
 def _join_of(sources: Sequence[str]) -> str:

@@ -99,6 +99,19 @@ def test_a_workspace_without_runs_goes_by_the_defaults(priced: Priced) -> None:
     assert priced.ws.status().costs == {"runs": 0, "median_error": None, "tail_factor": None}
 
 
+def test_what_was_given_up_tells_no_prices(priced: Priced) -> None:
+    """Of what was cancelled, the CPU is told and the work is not."""
+    priced.run(lambda _: 5.0)
+    priced.arrive("lines", 40_000)
+    priced.run(lambda _: 90.0, switched=True)
+    known = Knowledge(priced.world())
+    assert known.fitted.samples == 1
+    assert [past.turned_back for past in known.evidence(priced.world().views[VIEW], None).runs] == [
+        False,
+        True,
+    ]
+
+
 def test_where_keys_lie_is_told_of_all_changes_together(priced: Priced) -> None:
     """Of versions of which one does not tell, nobody knows; what was left out does not count."""
     priced.commit(s.AddSource("parts", "change-feed", {"path": "/in"}, ()))

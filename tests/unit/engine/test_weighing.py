@@ -58,6 +58,19 @@ def test_after_one_bad_run_the_next_is_full(priced: Priced) -> None:
     assert prices(told)[told["predicted"]["way"]] == min(prices(told).values())
 
 
+def test_a_run_may_take_what_full_ones_have_and_explain_says_so(priced: Priced) -> None:
+    priced.run(costs(0.5))
+    priced.arrive("lines", 40_000)
+    (plan,) = priced.ws.plan().views
+    assert plan.guard.cpu_seconds == pytest.approx(REBUILD, rel=0.1)
+    (line,) = [one for one in priced.ws.explain(VIEW).text.splitlines() if "turns back" in one]
+    assert line.startswith("  turns back to a full run past ")
+    assert line.endswith(f"{plan.guard.cpu_seconds:.2f} s of CPU in tasks")
+    for chain, rows in plan.guard.rows.items():
+        assert f"{rows:,} rows written to {chain} or " in line
+    assert plan.guard.rows
+
+
 def test_a_change_of_other_sources_is_another_program(priced: Priced) -> None:
     """In TPC-H, scattered changes touch every table: a dear run says nothing of orders alone."""
     priced.run(costs(0.5))
