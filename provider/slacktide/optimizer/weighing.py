@@ -7,7 +7,7 @@ anything, a change is taken in by increments up to a share of the sources.
 * **Never dearer than full.** By the very prices that are stored with the plan, unless to keep the states.
 * **The answer alone is run where no run of it is known** and it may be cheapest, as nobody knows what it costs.
 * **Evidence, not the model, speaks against increments.** A program that has not run is tried where its states
-  are there: one mistake at most, where the model alone would make many.
+  are there and no more than `LARGEST_SHARE` has changed: one mistake at most, where the model alone would make many.
 * **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together, and
   the model may be wrong of one that has not run. Once full runs have cost so much that a mistake would add
   no more than `REGRET` of it, neither is believed any longer. So the mistakes of one program add `REGRET` to

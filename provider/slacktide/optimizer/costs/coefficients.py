@@ -6,7 +6,7 @@ and for a past run alike. The defaults were measured on two cores (`spark_costs.
 
 * a row: 6.0 million rows of a broadcast semi-join take 285 ms of tasks (§2), 3 million of a plain read
   174 ms (§4);
-* a row interpreted, grouped or shuffled, and a byte shuffled: as fitted to 105 runs of TPC-H at scale 1 (ADR 9);
+* a row interpreted, grouped or shuffled, and a byte shuffled: as fitted to 105 runs of a bench of TPC-H at scale 1 (ADR 9);
 * a byte written: 18.7 MB take 1.8 s (§7); a file: 200 small ones take 0.5 s (§7);
 * a stage: 136 jobs over few rows take 1.3 s of tasks (§6); a job: 73 ms outside of them (§6);
 * a text: 55 ms to parse, optimise and plan (§6); a session: 5 to 10 s (architecture §8).
