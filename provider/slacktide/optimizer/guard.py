@@ -4,9 +4,10 @@ What a step writes is the first that a run sees of how much there is to do. The 
 after it would cost if it wrote a thousand times as many rows as expected; between there and here the price grows
 as a line, and where that meets the price of that, and of states that have to be built again after it, is the
 break-even point. Past it the run leaves its increments and computes the answer alone, once: so a wrong estimate costs
-what led to that step, and no more. What leads to a step that writes little is seen by the CPU that it takes. Once that
-is what a full run costs, the bet is lost, and nobody knows how much is left: ended there, the run costs twice of full.
-What was expected to cost nearly as much, or more, to find out or to keep the states, may take twice of what was expected.
+what led to that step, and no more. A program that is run though it is expected to be dearer, to find out or to keep
+the states, may cost twice of what is expected. What leads to a step that writes little is seen by the CPU that it takes:
+it may take twice of the dearest way, as most that cost more than full end soon after, and nobody knows of the others
+how much is left. Ended there, the run costs three times of full.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ FAR: Final = 1000.0
 LEAST: Final = 100_000
 """Rows that no run turns back for: what is left to do is soon done."""
 TRIED: Final = 2.0
-"""How many times of what is expected a program may cost, where that is more than a full run."""
+"""How many times of what is expected a program may cost that is expected to be dearer than a full run, and how many
+times of the dearest way its tasks may take."""
 MOST_WATCHED: Final = 2
 """The first steps that write to states, which are watched: each takes an estimate of the whole program."""
 
@@ -75,7 +77,7 @@ def _rows(
 
 def _seconds(found: Predictions) -> float | None:
     """What tasks may take; without end where no full run has told what one costs."""
-    full = (found.text, found.rebuild)
-    if all(one.basis != "observed" for one in full):
+    if "observed" not in (found.text.basis, found.rebuild.basis):
         return None
-    return round(max(TRIED * found.incremental.in_tasks, *(one.in_tasks for one in full)), 3)
+    ways = (found.incremental, found.text, found.rebuild)
+    return round(TRIED * max(one.in_tasks for one in ways), 3)
