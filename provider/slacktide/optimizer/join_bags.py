@@ -16,7 +16,10 @@ from slacktide.optimizer.states import bag_chain
 from slacktide.optimizer.statistics import Cardinality, Statistics
 
 MOST_ROWS: Final = 0.1
-"""Rows of a join that is remembered, as a share of those of the largest source below it: what is read instead."""
+"""Rows of a join that may be remembered, as a share of those of the largest source below it: what is read instead."""
+OUTGROWN: Final = 2.0
+"""How many times of that a join may have that is remembered: one at the border would come and go with each change, and
+what it is stored with is the rows of all its pieces, of which newer ones take away some of the older."""
 
 
 def joins(analysis: Maintainability) -> dict[str, frozenset[r.Rel]]:
@@ -57,25 +60,28 @@ def present(
 def still_worth_remembering(
     analysis: Maintainability, chains: Collection[str], statistics: Statistics
 ) -> tuple[str, ...]:
-    """The chains of joins, of some, that have not outgrown `MOST_ROWS` by now."""
+    """The chains of joins, of some, that are not `OUTGROWN` by now."""
     known = joins(analysis) if chains else {}
     kept = {*known} & {*chains}
-    return tuple(sorted(chain for chain in kept if not is_large(chain, known[chain], statistics)))
+    return tuple(sorted(one for one in kept if not is_large(one, known[one], statistics, OUTGROWN)))
 
 
-def is_large(chain: str, alike: Collection[r.Rel], statistics: Statistics) -> bool:
+def is_large(
+    chain: str, alike: Collection[r.Rel], statistics: Statistics, times: float = 1.0
+) -> bool:
     """Whether a join has too many rows to be remembered: as many as it is stored with, or by estimate.
 
     Args:
         chain: that holds it, or would.
         alike: the relations that mean it.
         statistics: what is known.
+        times: of `MOST_ROWS`, what is not too many.
     """
     rel = min(alike, key=lambda one: one.digest)
     stored = statistics.stored.get(chain)
     largest = max(statistics.source(name).rows.value for name in sources(rel))
     rows = Cardinality(statistics).of(rel).rows.value if stored is None else stored.rows
-    return rows > MOST_ROWS * largest
+    return rows > times * MOST_ROWS * largest
 
 
 def is_ahead(versions: Versions, end: Versions) -> bool:

@@ -243,10 +243,13 @@ class Question:
     def stopped(self, now: Remembering) -> Remembering | None:
         """Without the join of which runs took most more than those without; None where none did.
 
-        Runs after other changes say nothing: small ones cost less with and without it.
+        Runs after other changes say nothing: small ones cost less with and without it, and what the model makes of
+        one after a change a thousand times smaller is no evidence against it.
         """
         program = now.maintenance.program
         work = self._work(program)
+        if not self._has_alike(program, work):
+            return None
         price = self.evidence.predict("incremental", Candidate.of(program, work)).price
         found: list[Remembering] = []
         for chain in now.chains:

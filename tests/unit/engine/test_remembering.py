@@ -189,13 +189,19 @@ def test_a_join_that_another_view_left_behind_may_be_started_anew(priced: Priced
     assert (known.others("w").need(needed), known.others(VIEW).need(needed)) == (True, False)
 
 
-def test_a_join_that_has_outgrown_the_tables_is_not_built_again(priced: Priced) -> None:
+@pytest.mark.parametrize(("rows", "is_kept"), [(700_000, True), (3_000_000, False)])
+def test_a_join_that_has_outgrown_the_tables_is_not_built_again(
+    priced: Priced, rows: int, is_kept: bool
+) -> None:
+    """A tenth of the rows of lineitem are 600,000: none with more is begun, and one at the border does not come and go."""
     joined = remembered(priced)
     chain = priced.world().chains[joined]
     assert chain.base is not None
-    priced.commit(s.SetChain(replace(chain, base=replace(chain.base, rows=3_000_000))))
+    priced.commit(s.SetChain(replace(chain, base=replace(chain.base, rows=rows))))
     lose_what_operators_need(priced, joined)
-    assert not refreshed(priced, with_it=0.5, without=3.0).remembers
+    plan = refreshed(priced, with_it=0.5, without=3.0)
+    assert plan.method == "full"
+    assert plan.remembers == ((joined,) if is_kept else ())
 
 
 def test_a_plan_that_would_set_a_join_back_is_stale(priced: Priced) -> None:
@@ -229,6 +235,21 @@ def test_runs_after_smaller_changes_say_nothing_against_it(priced: Priced) -> No
     larger = [refreshed(priced, with_it=1.6, without=2.6, lines=60_000) for _ in range(12)]
     assert {plan.method for plan in larger} == {"incremental"}
     assert all(plan.remembers for plan in larger), "it took 1.6 s, where small changes took 1.1"
+
+
+def test_the_model_alone_gives_no_join_up(priced: Priced, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program without it has run after large changes, and the one with it after small ones."""
+    priced.run(lambda _: 12.0)
+    for _ in range(2):
+        refreshed(priced, with_it=0.5, without=3.0, lines=60_000)
+    plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(12)]
+    monkeypatch.setattr(remembered_joins, "is_asked", lambda *_: True)
+    monkeypatch.setattr(remembered_joins.Question, "_saving", lambda *_: 9.0)
+    for is_known in (False, True):
+        plan = refreshed(priced, with_it=2.0, without=3.0, lines=60_000)
+        assert plan.method == "incremental"
+        assert plan.remembers == (() if is_known else plans[-1].remembers)
+    assert plans[-1].remembers
 
 
 def test_a_small_view_is_not_asked(tmp_path: Path) -> None:
