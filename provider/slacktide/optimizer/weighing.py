@@ -189,14 +189,14 @@ def _full_way(case: Case, found: Predictions, full: Prediction) -> Weighed:
     if full is found.rebuild or case.missing or case.is_shared or not is_known:
         return found.taken(full.way, cheaper)
     keeping = min(found.incremental, found.rebuild, key=lambda one: one.price)
-    saved, times = _saved_lately(case.evidence, full.price)
+    saved, spent = _saved_lately(case, full.price)
     cost = keeping.price - full.price
     told = "{:.2f} s more so far, {:.2f} s saved by a run by increments"
     if case.rounds:
         saved *= case.rounds - 1
         told = "{:.2f} s more, {:.2f} s saved by the runs to come"
     else:
-        cost *= times + 1
+        cost += spent
     if cost >= saved:
         return found.taken("text", cheaper)
     told = told.format(cost, saved)
@@ -220,28 +220,42 @@ def _unless_untried(case: Case, found: Predictions) -> Weighed:
     return found.taken("text", Reason("ANSWER_UNTRIED", told))
 
 
-def _saved_lately(evidence: Evidence, full: float) -> tuple[float, int]:
-    """What a run by increments has saved lately, and how many runs have kept the states since one saved anything.
+def _saved_lately(case: Case, full: float) -> tuple[float, float]:
+    """What a run by increments has saved lately, and what keeping the states has cost since one saved anything.
 
     Args:
-        evidence: of the view's past runs.
-        full: what a full run is expected to cost now: what it was thought to cost once may have been wrong.
+        case: of the run.
+        full: what a full run is expected to cost now, and so after other changes: what it was thought to cost once
+            may have been wrong. Where it merged rows and the next one does not, or the other way round, it is
+            what such a one is expected to cost.
     """
-    rates = evidence.coefficients
+    evidence = case.evidence
+    prices = {evidence.merges: full, not evidence.merges: _full_otherwise(case)}
     runs = [past for past in evidence.runs if past.way == "incremental"][-USUAL:]
     savings = {
-        past.run: max(min(past.full_price, full) - past.price(rates), 0.0)
+        past.run: max(
+            min(past.full_price, prices[past.merges]) - past.price(evidence.coefficients), 0.0
+        )
         for past in runs
         if not past.turned_back  # what it took is of a full run, too
     }
     last = max((run for run, saved in savings.items() if saved), default=0)
-    times = sum(past.run > last and _kept(past) for past in evidence.runs)
-    return sum(savings.values()) / max(len(runs), 1), times
+    spent = sum(_kept_for(past) for past in evidence.runs if past.run > last)
+    return sum(savings.values()) / max(len(runs), 1), spent
 
 
-def _kept(past: PastRun) -> bool:
-    """Whether a run kept the states where the answer alone was expected to be cheaper."""
-    return past.way == "rebuild" or past.prices.get("incremental", 0.0) > past.full_price > 0.0
+def _full_otherwise(case: Case) -> float:
+    """What a full run would be expected to cost if it merged rows and does not, or the other way round."""
+    ways, merges = case.ways, not case.evidence.merges
+    turned = replace(ways, text=ways.other, other=ways.text)
+    predict = replace(case.evidence, merges=merges).predict
+    rebuild = predict("rebuild", turned.rebuild, turned.text, turned.other)
+    return min(rebuild.price, predict("text", turned.text, turned.rebuild, turned.other).price)
+
+
+def _kept_for(past: PastRun) -> float:
+    """What a run was expected to cost more than the answer alone, as it kept the states."""
+    return max(past.prices.get(past.way, 0.0) - past.full_price, 0.0)
 
 
 def _by_share(case: Case, found: Predictions) -> Weighed:
