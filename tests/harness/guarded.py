@@ -1,4 +1,4 @@
-"""Runs that turn back whatever they cost."""
+"""Runs that turn back past limits that a test sets."""
 
 from __future__ import annotations
 

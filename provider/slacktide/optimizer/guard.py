@@ -7,7 +7,7 @@ break-even point. Past it the run leaves its increments and computes the answer 
 what led to that step, and no more. A program that is run though it is expected to be dearer, to find out or to keep
 the states, may cost twice of what is expected. What leads to a step that writes little is seen by the CPU that it takes:
 it may take twice of the dearest way, as most that cost more than full end soon after, and nobody knows of the others
-how much is left. Ended there, the run costs three times of full.
+how much is left. Ended there, the run costs twice of that and the answer alone.
 """
 
 from __future__ import annotations

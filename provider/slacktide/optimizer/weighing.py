@@ -24,11 +24,11 @@ anything, a change is taken in by increments up to a share of the sources.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import chain, pairwise, takewhile
 from typing import Any, Final
 
 from slacktide.common.reasons import Reason
-from slacktide.optimizer.costs import Evidence, Prediction
+from slacktide.optimizer.costs import Coefficients, Evidence, Prediction
 from slacktide.optimizer.costs.evidence import USUAL, Candidate, PastRun, Way
 
 LARGEST_SHARE: Final = 0.1
@@ -122,10 +122,25 @@ class Case:
 
     def predictions(self) -> Predictions:
         """What each way is expected to cost."""
-        ways, predict = self.ways, self.evidence.predict
-        rebuild = predict("rebuild", ways.rebuild, ways.text, ways.other)
-        text = predict("text", ways.text, ways.rebuild, ways.other)
+        rebuild, text = self.in_full()
         return Predictions(self._believed(rebuild.price, text.price), rebuild, text)
+
+    def in_full(self) -> tuple[Prediction, Prediction]:
+        """What building the states, and what the answer alone, are expected to cost."""
+        ways, predict = self.ways, self.evidence.predict
+        return (
+            predict("rebuild", ways.rebuild, ways.text, ways.other),
+            predict("text", ways.text, ways.rebuild, ways.other),
+        )
+
+    def turned(self) -> Case:
+        """The same, where a full run merges rows and does not, or the other way round."""
+        ways, evidence = self.ways, self.evidence
+        return replace(
+            self,
+            ways=replace(ways, text=ways.other, other=ways.text),
+            evidence=replace(evidence, merges=not evidence.merges),
+        )
 
     def _believed(self, rebuild: float, text: float) -> Prediction:
         """The incremental way by its nearest run; once that has expired, by another one that is cheap.
@@ -152,10 +167,16 @@ class Case:
             evidence = evidence.without(past.run)
 
     def _mistaken(self, full: float) -> int:
-        """The newest run by increments that took more than full does; 0 for none."""
+        """The newest run by increments that took more than full does, or that built states which the next one left; 0 for none."""
         program, rates = self.ways.incremental.program, self.evidence.coefficients
-        tried = (past for past in self.evidence.runs if past.program == program)
-        return max((past.run for past in tried if past.price(rates) > full), default=0)
+        runs = self.evidence.runs
+        tried = (past for past in runs if past.program == program and past.price(rates) > full)
+        built = (
+            past
+            for past, after in pairwise(runs)
+            if past.way == "rebuild" and after.way == "text" and not past.is_first
+        )
+        return max((past.run for past in chain(tried, built)), default=0)
 
 
 def weigh(case: Case) -> Weighed:
@@ -223,14 +244,16 @@ def _unless_untried(case: Case, found: Predictions) -> Weighed:
 def _saved_lately(case: Case, full: float) -> tuple[float, float]:
     """What a run by increments has saved lately, and what keeping the states has cost since one saved anything.
 
+    What a full run was thought to cost in place of one by increments may have been wrong. It counts as far as such a
+    one is expected to cost as much now; where it would have merged rows and the next will not, or the other way
+    round, a full run that did has told.
+
     Args:
         case: of the run.
-        full: what a full run is expected to cost now, and so after other changes: what it was thought to cost once
-            may have been wrong. Where it merged rows and the next one does not, or the other way round, it is
-            what such a one is expected to cost.
+        full: what a full run is expected to cost now.
     """
     evidence = case.evidence
-    prices = {evidence.merges: full, not evidence.merges: _full_otherwise(case)}
+    prices = {evidence.merges: full, not evidence.merges: _full_otherwise(case, full)}
     runs = [past for past in evidence.runs if past.way == "incremental"][-USUAL:]
     savings = {
         past.run: max(
@@ -240,22 +263,24 @@ def _saved_lately(case: Case, full: float) -> tuple[float, float]:
         if not past.turned_back  # what it took is of a full run, too
     }
     last = max((run for run, saved in savings.items() if saved), default=0)
-    spent = sum(_kept_for(past) for past in evidence.runs if past.run > last)
+    rates = evidence.coefficients
+    spent = sum(_kept_for(past, rates) for past in evidence.runs if past.run > last)
     return sum(savings.values()) / max(len(runs), 1), spent
 
 
-def _full_otherwise(case: Case) -> float:
-    """What a full run would be expected to cost if it merged rows and does not, or the other way round."""
-    ways, merges = case.ways, not case.evidence.merges
-    turned = replace(ways, text=ways.other, other=ways.text)
-    predict = replace(case.evidence, merges=merges).predict
-    rebuild = predict("rebuild", turned.rebuild, turned.text, turned.other)
-    return min(rebuild.price, predict("text", turned.text, turned.rebuild, turned.other).price)
+def _full_otherwise(case: Case, full: float) -> float:
+    """What a full run costs where it merges rows and the next will not, or the other way round; `full` until one has."""
+    turned = case.turned()
+    runs = case.evidence.runs
+    if not any(p.way != "incremental" and p.merges == turned.evidence.merges for p in runs):
+        return full
+    return min(one.price for one in turned.in_full())
 
 
-def _kept_for(past: PastRun) -> float:
-    """What a run was expected to cost more than the answer alone, as it kept the states."""
-    return max(past.prices.get(past.way, 0.0) - past.full_price, 0.0)
+def _kept_for(past: PastRun, rates: Coefficients) -> float:
+    """What a run cost more than the cheaper full way, no more of it than was expected: a trial is none of keeping states."""
+    expected = past.prices.get(past.way, 0.0)
+    return max(min(expected, past.price(rates)) - past.full_price, 0.0)
 
 
 def _by_share(case: Case, found: Predictions) -> Weighed:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.program.limits import Limits
+from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.spark.bounded import Spent
 from tests.harness import guarded
 from tests.harness.lab import Lab
@@ -159,5 +159,6 @@ def test_what_one_view_gives_up_another_one_stores(lab: Lab, stuck: Path) -> Non
 def test_without_a_guard_nothing_turns_back(lab: Lab) -> None:
     stocked(lab, SUMS)
     lab.land("t", insert=[(n, n) for n in range(9)])
+    assert lab.ws.plan().views[0].guard == UNLIMITED, "it is small"
     done = lab.refresh().views["v0"]
     assert (done.method, done.switched) == ("incremental", False)

@@ -13,6 +13,7 @@ from slacktide.engine.hindsight import Hindsight, hindsight
 from slacktide.engine.reports import Report
 from slacktide.optimizer.costs import DEFAULTS
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.program.limits import UNLIMITED
 from tests.harness.priced import VIEW, Priced
 from tests.unit.optimizer.views import JOINED, SUMMED, view
 
@@ -69,6 +70,22 @@ def test_a_run_may_take_twice_of_full_and_explain_says_so(priced: Priced) -> Non
     for chain, rows in plan.guard.rows.items():
         assert f"{rows:,} rows written to {chain} or " in line
     assert plan.guard.rows
+
+
+@pytest.mark.parametrize(
+    ("settings", "rows", "is_guarded"),
+    [({}, 250_000, True), ({"policy": "incremental"}, 250_000, False), ({}, 150_000, False)],
+    ids=["auto", "incremental", "small"],
+)
+def test_what_nobody_weighs_is_not_guarded(
+    tmp_path: Path, settings: dict[str, Any], rows: int, is_guarded: bool
+) -> None:
+    priced = Priced(tmp_path, view(SUMMED), {"orders": 50_000, "lines": rows}, settings=settings)
+    priced.run(costs(0.5))
+    priced.arrive("lines", 4_000)
+    (plan,) = priced.ws.plan().views
+    assert plan.method == "incremental"
+    assert (plan.guard != UNLIMITED) == is_guarded
 
 
 def test_a_change_of_other_sources_is_another_program(priced: Priced) -> None:

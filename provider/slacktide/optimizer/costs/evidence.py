@@ -341,8 +341,9 @@ class Evidence:
         Halfway, as what they compute is alike in part.
         """
         # What merging rows costs is in no work that is counted.
-        told = [past for past in self.runs if past.way == "incremental" or not past.merges]
-        newest = {past.program: past for past in told or self.runs}.values()
+        whole = [past for past in self.runs if not past.turned_back]
+        told = [past for past in whole if past.way == "incremental" or not past.merges]
+        newest = {past.program: past for past in told or whole}.values()
         seconds = sum(past.in_tasks for past in newest)
         priced = sum(self.coefficients.in_tasks(past.measured) for past in newest)
         return sqrt(max(seconds, FLOOR) / max(priced, FLOOR)) if newest else 1.0
