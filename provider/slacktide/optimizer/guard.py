@@ -2,7 +2,7 @@
 
 What a step writes is the first that a run sees of how much there is to do. The model says what the steps
 after it would cost if it wrote a thousand times as many rows as expected; between there and here the price grows
-as a line, and where that meets the price of that, and of states that have to be built again after it, is the
+as a line, and where that meets the price of the dearer full way, as states have to be built again after it, is the
 break-even point. Past it the run leaves its increments and computes the answer alone, once: so a wrong estimate costs
 what led to that step, and no more. A program that is run though it is expected to be dearer, to find out or to keep
 the states, may cost twice of what is expected. What leads to a step that writes little is seen by the CPU that it takes:

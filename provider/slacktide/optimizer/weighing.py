@@ -252,18 +252,15 @@ def _saved_lately(case: Case, full: float) -> tuple[float, float]:
         case: of the run.
         full: what a full run is expected to cost now.
     """
-    evidence = case.evidence
+    evidence, rates = case.evidence, case.evidence.coefficients
     prices = {evidence.merges: full, not evidence.merges: _full_otherwise(case, full)}
     runs = [past for past in evidence.runs if past.way == "incremental"][-USUAL:]
     savings = {
-        past.run: max(
-            min(past.full_price, prices[past.merges]) - past.price(evidence.coefficients), 0.0
-        )
+        past.run: max(min(past.full_price, prices[past.merges]) - past.price(rates), 0.0)
         for past in runs
         if not past.turned_back  # what it took is of a full run, too
     }
     last = max((run for run, saved in savings.items() if saved), default=0)
-    rates = evidence.coefficients
     spent = sum(_kept_for(past, rates) for past in evidence.runs if past.run > last)
     return sum(savings.values()) / max(len(runs), 1), spent
 

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError
+
+from slacktide.spark.metrics import NANOSECONDS, told_of_stage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,7 +27,6 @@ LEAST: Final = 0.5
 """Seconds of CPU that any write may take: what is left to do is soon done."""
 _PATIENCE: Final = 10.0
 """Seconds to wait for a look that Spark does not answer."""
-_NANOSECONDS: Final = 1e9
 _MILLISECONDS: Final = 1e3
 _NUMBERS = count()
 
@@ -92,7 +93,8 @@ def bounded(session: SparkSession, most: float | None) -> Iterator[Bound]:
     finally:
         ended.set()
         context.removeJobTag(tag)
-        watcher.join(_PATIENCE)
+        if watcher.is_alive():
+            watcher.join(_PATIENCE)
 
 
 class Spent:
@@ -115,11 +117,9 @@ class Spent:
         """Look, and give the seconds of CPU by now; the more looks there are, the nearer to what it is."""
         now = self._system.currentTimeMillis() / _MILLISECONDS
         for number in self._numbers():
-            try:
-                told = self._store.lastStageAttempt(number)
-            except Py4JJavaError:  # a stage that was skipped, or has been dropped from the store
-                continue
-            self._take(self._stages.setdefault(number, _Stage()), told, now)
+            told = told_of_stage(self._store, number)
+            if told is not None:
+                self._take(self._stages.setdefault(number, _Stage()), told, now)
         self._looked = now
         stages = self._stages.values()
         cpu, ended = sum(one.cpu for one in stages), sum(one.ended for one in stages)
@@ -133,7 +133,7 @@ class Spent:
         return {int(one) for job in jobs if not job.isEmpty() for one in job.get().stageIds()}
 
     def _take(self, stage: _Stage, told: Any, now: float) -> None:
-        stage.cpu = told.executorCpuTime() / _NANOSECONDS
+        stage.cpu = told.executorCpuTime() / NANOSECONDS
         stage.ended = told.executorRunTime() / _MILLISECONDS
         began = told.firstTaskLaunchedTime()
         if not began.isEmpty():

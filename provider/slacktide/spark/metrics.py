@@ -21,7 +21,7 @@ from slacktide.spark.cost import Cost
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_NANOSECONDS = 1e9
+NANOSECONDS = 1e9
 _DESCRIPTION = "spark.job.description"
 _WRITE = "Execute InsertIntoHadoopFsRelationCommand"
 _GENERATED = "WholeStageCodegen"
@@ -86,15 +86,22 @@ class Meter:
         return cost
 
     def _add_stage(self, cost: Cost, stage_id: int) -> None:
-        try:
-            stage = self._core.lastStageAttempt(stage_id)
-        except Py4JJavaError:  # a stage that was skipped, or has been dropped from the store
+        stage = told_of_stage(self._core, stage_id)
+        if stage is None:
             return
         cost.stages += int(stage.numCompleteTasks() > 0)
-        cost.cpu_seconds += stage.executorCpuTime() / _NANOSECONDS
+        cost.cpu_seconds += stage.executorCpuTime() / NANOSECONDS
         cost.bytes_read += int(stage.inputBytes())
         cost.bytes_shuffled += int(stage.shuffleWriteBytes())
         cost.bytes_written += int(stage.outputBytes())
+
+
+def told_of_stage(store: Any, number: int) -> Any:
+    """What the status store of an application tells of a stage; None of one that was skipped, or that it has dropped."""
+    try:
+        return store.lastStageAttempt(number)
+    except Py4JJavaError:
+        return None
 
 
 def _add_nodes(cost: Cost, drawn: str, labels: Mapping[str, str]) -> None:
@@ -146,7 +153,7 @@ def process_cpu_seconds(session: SparkSession) -> float:
     bean = jvm.java.lang.management.ManagementFactory.getOperatingSystemMXBean()
     kind = jvm.java.lang.Class.forName("com.sun.management.OperatingSystemMXBean")
     method = kind.getMethod("getProcessCpuTime", gateway.new_array(jvm.java.lang.Class, 0))
-    return int(method.invoke(bean, gateway.new_array(jvm.Object, 0))) / _NANOSECONDS
+    return int(method.invoke(bean, gateway.new_array(jvm.Object, 0))) / NANOSECONDS
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,21 @@ def refreshed(priced: Priced, *, with_it: float, without: float, lines: int = 6_
     return plan
 
 
+def change(priced: Priced, *, is_large: bool) -> None:
+    """Let few lines arrive that lie together, or many that lie anywhere."""
+    priced.arrive("lineitem", 600_000 if is_large else 6_000)
+    priced.cover("lineitem", "l_partkey", 1.0 if is_large else 1e-4)
+
+
+def let_starts_cost(patch: pytest.MonkeyPatch, cost_of: Callable[[float, float], float]) -> None:
+    """Have it be thought that starting a join costs something else, by what it saves and what it was to cost."""
+    patch.setattr(
+        remembered_joins,
+        "pays",
+        lambda saving, cost, times, price: pays(saving, cost_of(saving, cost), times, price),
+    )
+
+
 def remembered(priced: Priced) -> str:
     """The join that runs have started to remember."""
     priced.run(lambda _: 12.0)
@@ -93,11 +109,7 @@ def test_a_join_is_remembered_sooner_for_many_rounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As soon as the program has run twice, where else it waits until runs have missed enough."""
-    monkeypatch.setattr(
-        remembered_joins,
-        "pays",
-        lambda saving, cost, times, price: pays(saving, 5 * cost, times, price),
-    )
+    let_starts_cost(monkeypatch, lambda _, cost: 5 * cost)
     started = []
     for number, goal in enumerate(({"total": True}, {"rounds": 100}, {"rounds": 1})):
         (root := tmp_path / str(number)).mkdir()
@@ -119,8 +131,7 @@ def test_a_join_that_dear_runs_alone_miss_is_remembered(
     methods = []
     for number in range(1, 25):
         is_large = number % every == 0
-        priced.arrive("lineitem", 600_000 if is_large else 6_000)
-        priced.cover("lineitem", "l_partkey", 1.0 if is_large else 1e-4)
+        change(priced, is_large=is_large)
         plan = priced.ws.plan().views[0]
         has = bool(plan.remembers) and not begins(plan)
         increments = 0.2 if not is_large else 0.8 if has else without
@@ -135,17 +146,12 @@ def test_dear_runs_are_asked_again_until_a_start_is_paid_for(
     priced: Priced, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What starting costs is thought so much that more than two dear runs must have missed the join."""
-    monkeypatch.setattr(
-        remembered_joins,
-        "pays",
-        lambda saving, cost, times, price: pays(saving, 3 * saving, times, price),
-    )
+    let_starts_cost(monkeypatch, lambda saving, _: 3 * saving)
     priced.run(lambda _: 3.6)
     started = []
     for number in range(1, 25):
         is_large = number % 2 == 0
-        priced.arrive("lineitem", 600_000 if is_large else 6_000)
-        priced.cover("lineitem", "l_partkey", 1.0 if is_large else 1e-4)
+        change(priced, is_large=is_large)
         plan = priced.ws.plan().views[0]
         seconds = {"incremental": 3.0 if is_large else 0.2, "text": 3.2, "rebuild": 3.4}
         priced.run(lambda _, seconds=seconds[plan.predicted["way"]]: seconds)  # type: ignore[misc]

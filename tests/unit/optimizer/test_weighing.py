@@ -38,6 +38,12 @@ def case(*runs: PastRun, share: float = 0.01, missing: str = "") -> Case:
     return Case(WAYS, Evidence(runs, rows=LEAST_ROWS), share, missing)
 
 
+def at_large(*runs: PastRun) -> Case:
+    """A run after a change of which increments are expected to be far dearer than full."""
+    dear = Candidate("incremental", WORK.times(60))
+    return replace(case(*runs), ways=replace(WAYS, incremental=dear))
+
+
 def with_rows(given: Case, rows: int | None) -> Case:
     return replace(given, evidence=replace(given.evidence, rows=rows))
 
@@ -250,8 +256,7 @@ def test_building_that_was_cheapest_has_cost_nothing(cheapest: float) -> None:
     runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
     runs.append(past(3, "incremental", 3.6, rebuild=5.9, text=5.0))
     runs.append(past(4, "rebuild", 5.9, incremental=80.0, rebuild=5.9, text=cheapest))
-    dear = Candidate("incremental", WORK.times(60))
-    found = weigh(replace(case(*runs), ways=replace(WAYS, incremental=dear)))
+    found = weigh(at_large(*runs))
     assert found.way == ("text" if cheapest == 5.0 else "rebuild")
 
 
@@ -260,17 +265,16 @@ def test_what_increments_save_is_held_against_full_runs_that_merge_as_these_woul
     runs = [past(1, "rebuild", 3.4), replace(past(2, "text", 1.9), merges=False)]
     runs.append(replace(past(3, "rebuild", 3.4, rebuild=3.4, text=3.4), merges=False))
     runs.append(past(4, "incremental", 1.5, rebuild=3.4, text=3.3))
-    ways = replace(WAYS, incremental=Candidate("incremental", WORK.times(60)))
     evidence = Evidence(runs, rows=LEAST_ROWS, merges=False)
-    found = weigh(replace(case(), ways=ways, evidence=evidence))
+    found = weigh(replace(at_large(), evidence=evidence))
     assert price(found, "rebuild") - price(found, "text") == pytest.approx(1.5)
     assert [reason.code for reason in found.reasons] == ["CHEAPER_FULL", "STATES_PAY"]
     untold = [replace(one, merges=False) if one.way == "rebuild" else one for one in runs]
     unseen = replace(evidence, runs=untold)
-    found = weigh(replace(case(), ways=ways, evidence=unseen))
+    found = weigh(replace(at_large(), evidence=unseen))
     assert found.way == "text", "no full run has merged: 3.3 s was a guess"
     gave_up = [replace(one, turned_back=one.way == "incremental") for one in runs]
-    found = weigh(replace(case(), ways=ways, evidence=replace(evidence, runs=gave_up)))
+    found = weigh(replace(at_large(), evidence=replace(evidence, runs=gave_up)))
     assert found.way == "text", "what it took is of a full run, too"
 
 
@@ -292,11 +296,10 @@ def test_what_keeping_has_cost_is_what_it_was_expected_to_and_took(
     runs += [past(number, "incremental", 3.6, rebuild=5.9, text=5.0) for number in range(3, 9)]
     runs.append(past(9, by, 5.9, **kept))
     runs[-1] = replace(runs[-1], expected=SIZES["rebuild"])
-    dear = Candidate("incremental", WORK.times(60))
-    found = weigh(replace(case(*runs), ways=replace(WAYS, incremental=dear)))
+    found = weigh(at_large(*runs))
     assert found.way == way
     saved = past(10, "incremental", 3.6, rebuild=5.9, text=5.0)
-    found = weigh(replace(case(*runs, saved), ways=replace(WAYS, incremental=dear)))
+    found = weigh(at_large(*runs, saved))
     assert found.way == "rebuild", "increments have saved something since"
 
 
@@ -305,8 +308,7 @@ def test_a_trial_that_cost_little_is_no_price_of_keeping_states() -> None:
     runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
     runs += [past(number, "incremental", 1.0, rebuild=5.9, text=5.0) for number in range(3, 9)]
     runs.append(past(9, "incremental", 5.1, incremental=80.0, rebuild=5.9, text=5.0))
-    dear = Candidate("incremental", WORK.times(60))
-    assert weigh(replace(case(*runs), ways=replace(WAYS, incremental=dear))).way == "rebuild"
+    assert weigh(at_large(*runs)).way == "rebuild"
 
 
 def test_states_that_were_built_for_nothing_are_not_built_again_at_once() -> None:
