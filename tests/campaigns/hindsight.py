@@ -28,7 +28,7 @@ from slacktide.cli.showcase import Showcase
 from tests.campaigns.hindsight_cells import WORKSPACES, summary
 from tests.campaigns.side_by_side import GROUP, SideBySide, Way, options, session
 from tests.harness.by_line import by_line
-from tests.harness.versions import commit, versions
+from tests.harness.versions import commit, setting_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,8 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = _resumed(asked)
     spark = session("hindsight", asked)
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "seed": SEED}
-    made = {name: one for name, one in versions(spark).items() if name != "commit"}  # of each round
-    found = {**made, **machine, **found}
+    found = {**setting_of(spark), **machine, **found}
     for views in _groups(asked.views, found):
         if " ".join(views) not in found["different"]:
             _play(spark, views, asked, found)

@@ -1,15 +1,16 @@
-"""What the mixture of all methods costs on Spark beside each method alone: 22 TPC-H views, four patterns of arrival.
+"""What the mixture of all methods costs on Spark beside each method alone: 22 TPC-H views, five patterns of arrival.
 
     python -m tests.campaigns.measured_methods --out tests/campaigns/measured_methods.json
 
-The patterns are those of tempura.md §7.2, over two instants: at the first there are as many rows as scale 1 has, half
-of those of scale 2, and at the second come as many again, a quarter, or half, and of these with one row for four that
-goes. Plans are chosen by the statistics of scale 1, what its files tell of columns, and that keys lie anywhere, for what
+The patterns are those of tempura.md §7.2, and one where facts stay and dimensions change, over two instants: at the
+first there are as many rows as scale 1 has, half of those of scale 2, and at the second come as many again, a quarter,
+or half, and of these with one row for four that goes. Plans are chosen by the statistics of scale 1, what its files tell of columns, and that keys lie anywhere, for what
 the last instant costs. The mixture is what the memo of all methods gives or what one of them alone does, whichever
 program of the last instant is expected to take the least CPU of tasks; of those within a tenth of that, the one that
 is expected to read the fewest rows. Methods that give the same programs are run once, under the name of the first of
 them. The first instant is run for its states alone; the second is run `--repetitions` times from there, the plans in
-turns, and the answer of each is compared with that of full. What the output holds is not run again.
+turns, and the answer of each is compared with that of full. Each cell names the commit that ran it; what the output
+holds is not run again.
 
 The best single method is the one that takes the least CPU. A cell *holds* where the mixture reads at most 1.05 times
 its rows, and takes at most 1.15 times its CPU. It holds *in each* where it reads no more than that of the method that
@@ -48,7 +49,7 @@ from tests.harness.planner.arriving import Arriving, write_histories
 from tests.harness.planner.landed import Landed
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.plans import SourceShape
-from tests.harness.versions import versions
+from tests.harness.versions import commit, setting_of
 from tests.harness.workspace_on_spark import rounded_bag
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ if TYPE_CHECKING:
 INSTANTS, FULL = (1, 2), "full"
 PARTS = 120
 PATTERNS = {
-    name: Arriving(PARTS, PARTS // 2, int(PARTS // 2 * pattern.share), pattern.retracting)
+    name: Arriving(
+        PARTS, PARTS // 2, int(PARTS // 2 * pattern.share), pattern.retracting, pattern.changing
+    )
     for name, pattern in TPCH.patterns.items()
 }
 PRICES = Path(__file__).with_name("cost_model.json")
@@ -174,7 +177,8 @@ def played(workspace: Landed, query: str, pattern: str, repetitions: int) -> dic
     plans, same = plans_of(query, pattern)
     tables = sources(TPCH.relation(query))
     before = dict.fromkeys(tables, 1)
-    after = {name: 2 if name in TPCH.keys else 1 for name in tables}
+    changing = TPCH.changing(pattern)
+    after = {name: 2 if name in changing else 1 for name in tables}
     for programs in plans.values():
         workspace.execute(query, programs[1], {}, before)
     taken: dict[str, list[dict[str, float]]] = {name: [] for name in plans}
@@ -279,9 +283,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if any(found[name] != value for name, value in setting.items()):
         raise SystemExit(f"{chosen.out} is of another setting; remove it")
     spark = local_session("measured-methods", conf={"spark.driver.memory": "4g"})
-    machine = versions(spark) | {"cores": os.cpu_count(), "machine": platform.machine()}
+    machine = setting_of(spark) | {"cores": os.cpu_count(), "machine": platform.machine()}
+    ran = commit()
     for pattern in PATTERNS:
-        left = [query for query in chosen.queries if f"{query} {pattern}" not in found["cells"]]
+        left = [
+            query
+            for query in chosen.queries
+            if f"{query} {pattern}" not in found["cells"] and pattern in TPCH.patterns_of(query)
+        ]
         if not left:
             continue
         with tempfile.TemporaryDirectory() as folder:
@@ -289,7 +298,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_tables(history, chosen.scale, pattern)
             workspace = landed(spark, Path(folder) / "workspace", history / pattern)
             for query in left:
-                cell = played(workspace, query, pattern, chosen.repetitions)
+                cell = {
+                    "commit": ran,
+                    **played(workspace, query, pattern, chosen.repetitions),
+                }
                 cells = {**found["cells"], f"{query} {pattern}": cell}
                 found = {
                     **machine,

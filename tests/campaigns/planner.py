@@ -42,8 +42,10 @@ from tests.harness.versions import versions
 
 SINGLE: tuple[frozenset[str], ...] = (
     frozenset(),
-    *(frozenset({"recompute", "derive", method}) for method in ("derive", "hold", "touch")),
-    *(frozenset({"recompute", "derive", method}) for method in ("higher order", "outer join")),
+    *(
+        frozenset({"recompute", "derive", method})
+        for method in ("derive", "hold", "touch", "higher order", "outer join", "aggregate early")
+    ),
 )
 SAVE, LOAD = 2, 1
 COMPARED = 4

@@ -52,6 +52,7 @@ SINGLE = {
             "IM-2": ("hold",),
             "OJV": ("outer join",),
             "HOV": ("higher order",),
+            "EA": ("aggregate early",),
             "touched": ("touch",),
         }.items()
     },
@@ -257,7 +258,9 @@ def main() -> int:
     for query, view in small_first:
         if "costs" not in view:
             compared = Compared(workload, query)
-            view["costs"] = {pattern: compared.under(pattern) for pattern in workload.patterns}
+            view["costs"] = {
+                pattern: compared.under(pattern) for pattern in workload.patterns_of(query)
+            }
             arguments.out.write_text(written(found), encoding="utf-8")
     sys.stdout.write("\n".join(summary(found)) + "\n")
     return 0

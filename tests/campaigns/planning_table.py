@@ -23,6 +23,9 @@ ADDED = {
     "+ IM-2": frozenset({"recompute", "derive", "hold"}),
     "+ HOV": frozenset({"recompute", "derive", "hold", "higher order"}),
     "+ OJV": frozenset({"recompute", "derive", "hold", "higher order", "outer join"}),
+    "+ EA": frozenset(
+        {"recompute", "derive", "hold", "higher order", "outer join", "aggregate early"}
+    ),
 }
 TECHNIQUES = {
     "neither TS nor PNA": Switches(is_translated=False, is_pruned=False),

@@ -17,9 +17,13 @@ ROOT = Path(__file__).parents[2]
 
 def versions(spark: SparkSession | None = None) -> dict[str, str]:
     """Name what a campaign runs; Spark only where it does."""
+    return {"commit": commit(), **setting_of(spark)}
+
+
+def setting_of(spark: SparkSession | None = None) -> dict[str, str]:
+    """The same where each part of a campaign has a commit of its own."""
     return {
         "slacktide": __version__,
-        "commit": commit(),
         **({} if spark is None else {"spark": spark.version}),
         "python": platform.python_version(),
     }

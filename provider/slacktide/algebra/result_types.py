@@ -99,6 +99,18 @@ def _arithmetic(function: str, left: DataType, right: DataType) -> DataType | No
     return left if left == right and one is None and other is None else None
 
 
+def exact_type(function: str, arguments: Sequence[Scalar]) -> DataType | None:
+    """Give the type of arithmetic on two decimals that has all digits of every result; None where none has."""
+    shapes = [decimal_of(argument.type) for argument in arguments]
+    if len(shapes) != 2 or function not in _ARITHMETIC:
+        return None
+    one, other = shapes
+    if one is None or other is None:
+        return None
+    precision, scale = _ARITHMETIC[function](one, other)
+    return decimal(precision, scale) if precision <= _LARGEST else None
+
+
 def bounded(precision: int, scale: int) -> DataType:
     """Give a decimal type that keeps whole digits, and six places if it must give up some."""
     if precision <= _LARGEST:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.types import (
@@ -13,7 +15,10 @@ from slacktide.algebra.types import (
 )
 from slacktide.optimizer.states import quotient_type, sum_type
 
+SPARED: Final = 28
+"""Digits of a decimal of which no sum overflows: the type of its sums has ten more."""
 _SPARE_DIGITS = 9
+_SHORT: Final = frozenset({"TINYINT", "SMALLINT", "INT"})
 
 
 def is_additive(rel: r.Aggregate) -> bool:
@@ -23,6 +28,17 @@ def is_additive(rel: r.Aggregate) -> bool:
     """
     groups = all(is_groupable(key.column.type) for key in rel.keys)
     return groups and all(_adds(measure.call) for measure in rel.measures)
+
+
+def never_overflows(argument: DataType, most_digits: int = SPARED) -> bool:
+    """Whether no sum of a type leaves the type that Spark gives it, of any number of rows that there could be.
+
+    Args:
+        argument: the type of what is summed.
+        most_digits: that a decimal may have, of the 38 that its sum has at most.
+    """
+    shape = decimal_of(argument)
+    return argument in _SHORT if shape is None else shape[0] <= most_digits
 
 
 def _adds(call: s.AggregateCall) -> bool:

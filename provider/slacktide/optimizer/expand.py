@@ -26,6 +26,7 @@ from slacktide.optimizer.methods import (
     combining,
     computing,
     deriving,
+    eager_aggregation,
     higher_order,
     holding,
     outer_joins,
@@ -34,7 +35,9 @@ from slacktide.optimizer.methods import (
     touching,
 )
 
-Method = Literal["recompute", "derive", "touch", "hold", "higher order", "outer join"]
+Method = Literal[
+    "recompute", "derive", "touch", "hold", "higher order", "outer join", "aggregate early"
+]
 METHODS: Final[frozenset[str]] = frozenset(get_args(Method))
 
 
@@ -164,6 +167,8 @@ def rules_for(
         rules += (*higher_order.rules(), *padded_views.rules())
     if "outer join" in methods:
         rules += outer_joins.rules(shapes, problem.keys)
+    if "aggregate early" in methods:
+        rules += eager_aggregation.rules(shapes, problem.keys, problem.conf)
     return tuple(rules)
 
 

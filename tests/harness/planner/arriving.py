@@ -1,4 +1,4 @@
-"""Rows of a benchmark that arrive in a pattern of tempura.md §7.2: instant by instant, by a hash of their keys."""
+"""Rows of a benchmark that arrive in a pattern, as those of tempura.md §7.2: instant by instant, by a hash of their keys."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ class Arriving:
         first: parts of the first instant.
         later: parts of each later one.
         losing: tables of which an eighth of the first rows goes at each later instant.
+        changing: tables to which rows come at later instants; None: all that have a key.
     """
 
     parts: int
     first: int
     later: int
     losing: frozenset[str] = frozenset()
+    changing: frozenset[str] | None = None
 
     def rows(self, table: str, key: Collection[str], instant: int) -> str:
         """Select the rows that come at an instant, and those that go; nothing where there are none.
@@ -39,6 +41,8 @@ class Arriving:
         come = f"FROM {table} SELECT *, 'insert' AS _change_type"
         if not key:
             return come if instant == 1 else ""
+        if instant > 1 and self.changing is not None and table not in self.changing:
+            return ""
         columns = ", ".join(key)
         part, eighth = f"hash({columns}) % {self.parts}", f"hash({columns}, 'gone') % 8"
         start = self.first + (instant - 2) * self.later

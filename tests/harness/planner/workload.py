@@ -29,10 +29,12 @@ class Pattern:
     Attributes:
         share: of what is there at the first instant, inserted by each later one.
         retracting: the tables from which rows go, too: one for four that come.
+        changing: the tables to which rows come after the first instant; None: all that have a key.
     """
 
     share: float
     retracting: frozenset[str] = frozenset()
+    changing: frozenset[str] | None = None
 
 
 def patterns(some: frozenset[str], more: frozenset[str]) -> dict[str, Pattern]:
@@ -54,7 +56,7 @@ class Workload:
         queries: names of the views.
         rows: of each table.
         distinct: how many different values a column has.
-        keys: of the tables that change; all others are constant.
+        keys: of the tables that may change; all others are constant.
         patterns: by name.
         reach: the share of a table in which the keys of any change lie; None where nobody knows.
         told: what files tell of the columns of each table, in place of `distinct`.
@@ -82,16 +84,27 @@ class Workload:
         return self.view(query).root
 
     def problem(self, query: str, instants: int, pattern: str = "delta-big") -> Problem:
-        """The planning problem of a view; tables from which the pattern takes nothing only grow."""
+        """The planning problem of a view; tables from which the pattern takes nothing only grow, or stay as they are."""
         root = self.relation(query)
-        changing = tuple(name for name in sources(root) if name in self.keys)
+        changing = tuple(name for name in sources(root) if name in self.changing(pattern))
         return Problem(
             root,
             changing,
             instants,
             append_only=frozenset(changing) - self.patterns[pattern].retracting,
-            keys={name: self.keys[name] for name in changing},
+            conf={"spark.sql.ansi.enabled": "true"},
+            keys={name: self.keys[name] for name in sources(root) if name in self.keys},
         )
+
+    def changing(self, pattern: str) -> frozenset[str]:
+        """The tables that change under a pattern."""
+        named = self.patterns[pattern].changing
+        return frozenset(self.keys) if named is None else named
+
+    def patterns_of(self, query: str) -> tuple[str, ...]:
+        """The patterns under which some table of a view changes."""
+        read = frozenset(sources(self.relation(query)))
+        return tuple(name for name in self.patterns if read & self.changing(name))
 
     def statistics(self, instants: int, pattern: str = "delta-big") -> Statistics:
         """What is known at scale 1 under a pattern."""
@@ -100,7 +113,8 @@ class Workload:
     def _facts(self, name: str, instants: int, pattern: str) -> SourceFacts:
         """What is known of a table: at the first instant it has the rows of scale 1."""
         arriving = self.patterns[pattern]
-        inserted = self.rows[name] * arriving.share if name in self.keys else 0.0
+        changes = name in self.changing(pattern)
+        inserted = self.rows[name] * arriving.share if changes else 0.0
         deleted = inserted / 4 if name in arriving.retracting else 0.0
         size = self.row_bytes.get(name, 0.0)
         change = ChangeFacts(

@@ -25,9 +25,9 @@ class Cluster:
     conditions: tuple[s.Scalar, ...]
 
     def within(self, places: Iterable[int]) -> tuple[s.Scalar, ...]:
-        """The conditions that speak of some members alone."""
-        ids = self.columns(places)
-        return tuple(condition for condition in self.conditions if references(condition) <= ids)
+        """The conditions that speak of some members alone, whatever else is named inside of them."""
+        others = self.columns(range(len(self.members))) - self.columns(places)
+        return tuple(one for one in self.conditions if not references(one) & others)
 
     def columns(self, places: Iterable[int]) -> frozenset[int]:
         """Ids of the columns of some members."""
@@ -76,18 +76,28 @@ def cluster_of(root: Rel) -> Cluster:
     stack: list[Rel] = [root]
     while stack:
         rel = stack.pop()
-        match rel:
-            case r.Join() if rel.kind == "inner":
-                conditions += conjuncts(rel.condition)
-                stack += [rel.right, rel.left]
-            case r.Filter() if _is_above_join(rel):
-                conditions += conjuncts(rel.predicate)
-                stack.append(rel.child)
-            case r.Project() if _is_above_join(rel) and _is_narrowing(rel):
-                stack.append(rel.child)
-            case _:
-                members.append(rel)
+        below = joined_by(rel)
+        stack += reversed(below)
+        if not below:
+            members.append(rel)
+        elif isinstance(rel, r.Join):
+            conditions += conjuncts(rel.condition)
+        elif isinstance(rel, r.Filter):
+            conditions += conjuncts(rel.predicate)
     return Cluster(tuple(members), tuple(conditions))
+
+
+def joined_by(rel: Rel) -> tuple[Rel, ...]:
+    """What an inner join, or a filter or columns left out above one, is of; nothing of a member."""
+    match rel:
+        case r.Join() if rel.kind == "inner":
+            return rel.left, rel.right
+        case r.Filter() if _is_above_join(rel):
+            return (rel.child,)
+        case r.Project() if _is_above_join(rel) and _is_narrowing(rel):
+            return (rel.child,)
+        case _:
+            return ()
 
 
 def _is_above_join(rel: Rel) -> bool:

@@ -18,9 +18,9 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjunction
 from slacktide.algebra.tree import references, substitute
-from slacktide.algebra.types import BIGINT, BOOLEAN, decimal_of
+from slacktide.algebra.types import BIGINT, BOOLEAN
 from slacktide.common.tree import of_type
-from slacktide.optimizer.additive import is_additive
+from slacktide.optimizer.additive import is_additive, never_overflows
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has, Leads
 from slacktide.optimizer.memo.rule import MemoRule
@@ -30,8 +30,6 @@ from slacktide.optimizer.states import AggregateState, state_of
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Partial
 
-_SHORT = frozenset({"TINYINT", "SMALLINT", "INT"})
-_MOST_DIGITS = 28
 Meaning = tuple[str, s.Scalar | None, s.Scalar | None]
 
 
@@ -216,8 +214,7 @@ def _argument(call: s.AggregateCall) -> s.Scalar | None:
     """What a sum over all rows adds up where a sum of this aggregate would; None where there is none."""
     argument = call.arguments[0] if call.arguments else None
     if call.function == "sum" and argument is not None:
-        shape = decimal_of(argument.type)
-        fits = argument.type in _SHORT if shape is None else shape[0] <= _MOST_DIGITS
+        fits = never_overflows(argument.type)
         return s.Cast(argument, call.type, argument.nullable) if fits else None
     if call.function != "count":
         return None

@@ -42,6 +42,7 @@ WHERE: dict[str, Rel] = {
     "regroup_state": NESTED,
     "regroup_change_of_state": NESTED,
     "join_change_with_padded_view": JOIN,
+    "aggregate_before_join": CHAIN,
 }
 FREE = Switches(is_pruned=False, is_guided=False)
 

@@ -48,6 +48,14 @@ join inner on (#4 = #5)
   scan r1 [a#5:INT, b#6:INT]
 """
 )
+NAMED = from_text(
+    """
+join inner on ((#2 = #3) and exists(#7, lambda([e#77:INT], (#77:INT = #1)):BOOLEAN):BOOLEAN)
+  scan r1 [a#1:INT, b#2:INT]
+  scan r2 [b#3:INT, list#7:"ARRAY<INT>"]
+"""
+)
+"""A condition with a parameter of its own, which is a column of no side."""
 METHODS = frozenset({"derive", "higher order"})
 
 
@@ -69,7 +77,9 @@ def data(rel: Rel, instants: int, seed: int) -> Filled:
     return Filled(space, sources(rel), shapes, batches)
 
 
-@pytest.mark.parametrize("rel", [CHAIN, STAR, TWICE], ids=["chain", "star", "twice"])
+@pytest.mark.parametrize(
+    "rel", [CHAIN, STAR, TWICE, NAMED], ids=["chain", "star", "twice", "named"]
+)
 @pytest.mark.parametrize("seed", range(6))
 def test_equals_recomputation(rel: Rel, seed: int) -> None:
     filled = data(rel, 3, seed)

@@ -59,7 +59,14 @@ WHERE: dict[str, str] = {
     "maintain_outer_joins": OUTER,  # of a full join the view is told more than is asked of it later
 }
 # What these know are relations and questions; no operator is of their making.
-SILENT = {"ask_at_all_instants", "split_leaf", "split_operator", "split_groups", "merge_groupings"}
+SILENT = {
+    "ask_at_all_instants",
+    "split_leaf",
+    "split_operator",
+    "split_groups",
+    "merge_groupings",
+    "aggregate_before_join",
+}
 # Where rows without a partner are asked for, rows that lose theirs are not seen, whatever their sign.
 EQUAL = {"maintain_outer_joins": 1}
 INSTANTS, SEEDS, MOST = 3, range(30), 3
