@@ -8,10 +8,12 @@ from dataclasses import fields
 
 import pytest
 
+from slacktide.optimizer.expand import all_rules
 from slacktide.optimizer.rule import DeltaRule
 from slacktide.optimizer.rules import RULES
 from tests.meta.tree import PROVIDER, ROOT, sources
 
+SPECS = ROOT / "tests" / "specs"
 FOLDER = PROVIDER / "optimizer" / "rules"
 
 
@@ -56,3 +58,9 @@ def test_is_tested_by_name(rule: DeltaRule) -> None:
     files = [path for name in ("unit", "specs") for path in (ROOT / "tests" / name).rglob("*.*")]
     texts = [f"{p.stem} {p.read_text(encoding='utf-8')}" for p in files if p.suffix != ".pyc"]
     assert any(word in text for text in texts for word in words), f"no test names {rule.name}"
+
+
+def test_every_rule_has_a_spec() -> None:
+    """Texts with what the rule gives, which `tests/specs` executes."""
+    assert {path.stem for path in SPECS.glob("rules/*.spec")} == {rule.name for rule in RULES}
+    assert {path.stem for path in SPECS.glob("memo/*.spec")} == {rule.name for rule in all_rules()}

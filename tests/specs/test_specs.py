@@ -5,9 +5,14 @@ expected, a blank line. ``REWRITE=1 pytest tests/specs`` writes what was found i
 
 Directives:
     delta changed=a,b    the change of the relation when these sources change, or ``no change``; with
-                         ``remembered=few`` or ``many``, joins inside are remembered and have so many rows
+                         ``remembered=few`` or ``many``, joins inside are remembered and have so many rows; with
+                         ``refers=a.x,b.k`` a foreign key holds
     verdict              the reasons for which the view is recomputed, or ``maintained``
     check                random data and changes through all programs: ``equal`` to batch
+    apply rule=NAME      what a rule of the plan space adds to the memo of the relation, Q, over two instants, for the last
+                         one; ``no match`` where that is nothing. It is compared with batch under random changes.
+                         ``instants=3`` are more, ``append_only=a,b`` names tables whose rows never go, ``keys=a.k,b.k``
+                         declared keys
 """
 
 from __future__ import annotations
@@ -24,11 +29,13 @@ from slacktide.algebra.relation import Join, Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import relations
 from slacktide.optimizer.derivation import Derivation
+from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.program.operator import Program, Publish
 from slacktide.program.textual import program_text
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.maintained import Maintained
+from tests.harness.planner.told import Told
 from tests.harness.plans import Case
 
 HERE = Path(__file__).parent
@@ -49,13 +56,25 @@ def delta(relation: Rel, arguments: Arguments) -> str:
         if "remembered" in arguments and isinstance(one, Join) and one != relation
     }
     derivation = Derivation(
-        "v", Maintainability(relation), changed=changed, rebuilds=False, remembered=kept
+        "v",
+        Maintainability(relation),
+        changed=changed,
+        rebuilds=False,
+        remembered=kept,
+        foreign_keys=_foreign_keys(arguments.get("refers", "")),
     )
     change = derivation.delta(relation)
     if change is None:
         return "no change"
     program = Program(derivation.steps(Publish("v", change, is_base=False)))
     return CHAIN.sub("states/…", program_text(program)).rstrip("\n")
+
+
+def _foreign_keys(text: str) -> frozenset[ForeignKey]:
+    if not text:
+        return frozenset()
+    (source, column), (target, key) = (name.split(".") for name in text.split(","))
+    return frozenset({ForeignKey(source, (column,), target, (key,))})
 
 
 def verdict(relation: Rel, _: Arguments) -> str:
@@ -75,10 +94,23 @@ def check(relation: Rel, _: Arguments) -> str:
     return "equal"
 
 
+def apply(relation: Rel, arguments: Arguments) -> str:
+    keys: dict[str, tuple[str, ...]] = {}
+    for pair in filter(None, arguments.get("keys", "").split(",")):
+        table, _, column = pair.partition(".")
+        keys[table] = (*keys.get(table, ()), column)
+    append_only = filter(None, arguments.get("append_only", "").split(","))
+    instants = int(arguments.get("instants", "2"))
+    told = Told(relation, arguments["rule"], instants, append_only, keys)
+    assert told.differing() == []
+    return "\n".join(told.lines()) or "no match"
+
+
 DIRECTIVES: dict[str, Callable[[Rel, Arguments], str]] = {
     "delta": delta,
     "verdict": verdict,
     "check": check,
+    "apply": apply,
 }
 
 

@@ -81,7 +81,10 @@ class Filled:
 
     def batch(self, tvr: int, version: tuple[int, ...]) -> Bag:
         """What batch evaluation gives for a TVR at a version."""
-        relation = self.memo.relation(tvr)
+        return self.evaluated(self.memo.relation(tvr), version)
+
+    def evaluated(self, relation: r.Rel, version: tuple[int, ...]) -> Bag:
+        """What batch evaluation gives for a relation at a version."""
         world = MemoryWorld(self._sources)
         versions = {name: self._number(name, version) for name in sources_of(relation)}
         return consolidate(as_bag(evaluate(relation, world.tables(versions))))

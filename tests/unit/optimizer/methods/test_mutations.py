@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
 from slacktide.algebra import scalar as s
-from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.common.tree import graft
 from slacktide.errors import DataError
-from slacktide.optimizer.expand import METHODS, Expanded, Problem, Switches, all_rules, rules_for
-from slacktide.optimizer.memo.exploration import Exploration
+from slacktide.optimizer.expand import all_rules
 from slacktide.optimizer.memo.memo import Memo
-from slacktide.optimizer.memo.pattern import Binding
-from slacktide.optimizer.memo.rule import MemoRule
-from slacktide.optimizer.memo.shapes import Shapes
-from slacktide.optimizer.memo.trait import SetSnap, Trait
-from slacktide.optimizer.memo.versions import Tables
+from slacktide.optimizer.memo.trait import Trait
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from tests.harness.histories import shapes_of
 from tests.harness.planner.grouped import indented
 from tests.harness.planner.groups import Batch, Filled, same
 from tests.harness.planner.keyed import history
+from tests.harness.planner.watched import watched
 from tests.harness.plans import SourceShape
 
 pytestmark = pytest.mark.unit
@@ -77,50 +71,6 @@ def test_every_rule_is_here() -> None:
 
 
 Made = tuple[int, Trait, Operator]
-
-
-class Noted(Memo):
-    """A memo that notes what a rule fills in."""
-
-    def __init__(self, tables: Tables) -> None:
-        super().__init__(tables)
-        self.made: list[Made] | None = None
-
-    def fill(self, tvr: int, trait: Trait, operator: Operator) -> None:
-        if self.made is not None:
-            self.made.append((tvr, self._within(self.find(tvr), trait), operator))
-        super().fill(tvr, trait, operator)
-
-
-def noted(rule: MemoRule, made: list[Made]) -> MemoRule:
-    def apply(found: Binding, memo: Memo) -> None:
-        assert isinstance(memo, Noted)
-        memo.made = made
-        rule.apply(found, memo)
-        memo.made = None
-
-    return replace(rule, apply=apply)
-
-
-def explored(rel: Rel, name: str) -> tuple[Noted, Expanded, list[Made]]:
-    """A memo over three instants, and what one rule has filled in."""
-    tables = sources(rel)
-    keys = dict.fromkeys(tables, ("k",))
-    problem = Problem(rel, tables, INSTANTS, append_only=frozenset(tables), keys=keys)
-    memo = Noted(Tables(tables))
-    made: list[Made] = []
-    rules = rules_for(
-        problem, Shapes(rel, {}), METHODS, Switches(is_pruned=False, is_guided=False), INSTANTS
-    )
-    root = memo.tvr(rel)
-    answers = [
-        memo.ask(root, SetSnap(memo.tables.at(at, memo.used(root))), rel.columns).group
-        for at in range(1, INSTANTS + 1)
-    ]
-    watched = [noted(rule, made) if rule.name == name else rule for rule in rules]
-    trace = Exploration(memo, watched).run()
-    assert trace.fired[name]
-    return memo, Expanded(memo, trace, tuple(map(memo.groups.find, answers))), made
 
 
 def mutants(root: Operator) -> list[Operator]:
@@ -183,12 +133,16 @@ def batches_of(seed: int, shapes: tuple[SourceShape, ...]) -> list[Batch]:
 @pytest.mark.parametrize("name", sorted(WHERE))
 def test_a_turned_sign_is_caught(name: str) -> None:
     rel = from_text(indented(WHERE[name]) + "\n")
-    memo, space, made = explored(rel, name)
+    tables = sources(rel)
+    keys = dict.fromkeys(tables, ("k",))
+    memo, space = watched(rel, name, INSTANTS, append_only=tables, keys=keys)
+    assert space.trace.fired[name]
     shapes = shapes_of(rel)
-    left = [(tvr, trait, mutant) for tvr, trait, op in fewest(made) for mutant in mutants(op)]
+    made = fewest(memo.added.filled)
+    left = [(tvr, trait, mutant) for tvr, trait, op in made for mutant in mutants(op)]
     assert left
     for seed in SEEDS:
-        filled = Filled(space, sources(rel), shapes, batches_of(seed, shapes))
+        filled = Filled(space, tables, shapes, batches_of(seed, shapes))
         left = [each for each in left if not is_caught(memo, filled, *each)]
         if len(left) == EQUAL.get(name, 0):
             break
