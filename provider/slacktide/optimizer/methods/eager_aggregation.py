@@ -133,18 +133,20 @@ def _sides(rel: Rel) -> Iterator[_Side]:
 
 def _members(root: Rel) -> Iterator[_Side]:
     """Each member of an inner join where it stands: conditions are asked in the order in which they were."""
-    conditions = cluster_of(root).conditions
+    cluster = cluster_of(root)
+    if len(cluster.members) < 2:
+        return
     waiting: list[tuple[Rel, tuple[Rel, ...]]] = [(root, ())]
     while waiting:
         rel, above = waiting.pop()
         below = joined_by(rel)
         waiting += ((part, (*above, rel)) for part in reversed(below))
-        if above and not below:
+        if not below:
 
             def rejoined(rows: Rel, member: Rel = rel, above: tuple[Rel, ...] = above) -> Rel:
                 return _in_place_of(member, rows, above)
 
-            yield _Side(rel, conditions, rejoined)
+            yield _Side(rel, cluster.conditions, rejoined)
 
 
 def _in_place_of(member: Rel, rows: Rel, above: tuple[Rel, ...]) -> Rel:

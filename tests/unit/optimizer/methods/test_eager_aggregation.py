@@ -130,6 +130,10 @@ REFUSED = {
     "the greatest": f"{BY_KIND.format('s#10:INT := max(#3)')}\n{SOLD.format('inner')}",
     "different values": f"{BY_KIND.format('s#10:BIGINT! := count(distinct #3)')}\n{SOLD.format('inner')}",
     "rows of one side": f"{BY_KIND.format(SUMS)}\n{SALES}".replace("#6", "#2"),
+    "a choice above no join": (
+        f"aggregate key=[k#9:INT := #21] [{SUMS}]\nfilter (#21 > 0)\nproject [k#21:INT := coalesce(#6, 0), #3, #4]\n"
+        f"{SOLD.format('inner')}"
+    ),
     "nothing to group by": f"aggregate key=[] [{SUMS}]\njoin inner\n{SALES}\n{ITEMS}",
     "rows that are padded": f"{BY_KIND.format('n#12:BIGINT! := count()')}\n{BOUGHT.format('full')}",
     "a value of what is padded": (
