@@ -240,7 +240,9 @@ def test_mixtures_took_no_more_than_the_best_single_methods() -> None:
     cells, told = campaign["cells"], campaign["summary"]
     assert {*cells} == {f"{q} {pattern}" for q in TPCH.queries for pattern in TPCH.patterns_of(q)}
     methods = [{*cell["as"], *cell["taken"]} for cell in cells.values()]
-    assert all({*SINGLE, MIXED} - ran <= {"EA"} for ran in methods)  # forty were run before it was there
+    assert all(
+        {*SINGLE, MIXED} - ran <= {"EA"} for ran in methods
+    )  # forty were run before it was there
     assert sum("EA" in ran for ran in methods) >= 66
     assert campaign["scale"] == 1
     assert all(len(of["rows"]) >= 3 for cell in cells.values() for of in cell["taken"].values())
