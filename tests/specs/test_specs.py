@@ -10,7 +10,7 @@ Directives:
     verdict              the reasons for which the view is recomputed, or ``maintained``
     check                random data and changes through all programs: ``equal`` to batch
     apply rule=NAME      what a rule of the plan space adds to the memo of the relation, Q, over two instants, for the last
-                         one; ``no match`` where that is nothing. It is compared with batch under random changes.
+                         one; ``no match`` where that is nothing. Rows and forms are compared with batch under random changes.
                          ``instants=3`` are more, ``append_only=a,b`` names tables whose rows never go, ``keys=a.k,b.k``
                          declared keys
 """

@@ -51,8 +51,10 @@ class Watched(Memo):
 
         def apply(found: Binding, memo: Memo) -> None:
             self._is_watching = True
-            rule.apply(found, memo)
-            self._is_watching = False
+            try:
+                rule.apply(found, memo)
+            finally:
+                self._is_watching = False
 
         return replace(rule, apply=apply)
 

@@ -24,6 +24,13 @@ class Cluster:
     members: tuple[Rel, ...]
     conditions: tuple[s.Scalar, ...]
 
+    @property
+    def is_distinct(self) -> bool:
+        """Whether every column is of one member alone, as it is not where one that is left out stands again elsewhere."""
+        return len(self.columns(range(len(self.members)))) == sum(
+            len(member.columns) for member in self.members
+        )
+
     def within(self, places: Iterable[int]) -> tuple[s.Scalar, ...]:
         """The conditions that speak of some members alone, whatever else is named inside of them."""
         others = self.columns(range(len(self.members))) - self.columns(places)

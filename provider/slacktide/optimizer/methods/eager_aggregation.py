@@ -34,7 +34,7 @@ from slacktide.optimizer.methods.disjunctive import Keys
 Conditions = tuple[s.Scalar, ...]
 
 _AFTER_OTHERS: Final = 2
-"""Importance: where a search is cut short, the ways without it are there."""
+"""Importance, less than that of all rules but those that subtract: where a search is cut short, the ways without it are there."""
 _WHERE_OVERFLOW_FAILS: Final = 32
 """Digits of what is summed, as products of two decimals of TPC-H have. A million of the largest values overflow where only the
 rows that are joined would not: the run fails then, and the author's text takes its place."""
@@ -134,7 +134,7 @@ def _sides(rel: Rel) -> Iterator[_Side]:
 def _members(root: Rel) -> Iterator[_Side]:
     """Each member of an inner join where it stands: conditions are asked in the order in which they were."""
     cluster = cluster_of(root)
-    if len(cluster.members) < 2:
+    if len(cluster.members) < 2 or not cluster.is_distinct:
         return
     waiting: list[tuple[Rel, tuple[Rel, ...]]] = [(root, ())]
     while waiting:

@@ -45,7 +45,10 @@ def rules() -> tuple[MemoRule, ...]:
 def _is_joined(rel: r.Rel) -> bool:
     """Whether a relation joins few enough relations to keep a view for each."""
     is_candidate = isinstance(rel, r.Join | r.Filter | r.Project)
-    return is_candidate and 2 <= len(cluster_of(rel).members) <= MOST_RELATIONS
+    cluster = cluster_of(rel) if is_candidate else None
+    return (
+        cluster is not None and 2 <= len(cluster.members) <= MOST_RELATIONS and cluster.is_distinct
+    )
 
 
 def _join_changes(found: Binding, memo: Memo) -> None:

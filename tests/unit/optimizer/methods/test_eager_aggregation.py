@@ -59,6 +59,10 @@ TAKEN = {
     "joins on the right": (
         f"{BY_KIND.format(SUMS)}\njoin inner on (#2 = #5)\n{SALES}\njoin inner on (#6 = #8)\n{ITEMS}\n{ORDERS}"
     ),
+    "columns that are left out between joins": (
+        f"{BY_KIND.format('s#10:BIGINT := sum(#3)')}\njoin inner on (#1 = #7)\nfilter (#1 > 0)\nproject [#1, #3, #6]\n"
+        f"{SOLD.format('inner')}\n{ORDERS}"
+    ),
     "a mark of what is met": (f"aggregate key=[m#9:BOOLEAN! := #14] [{SUMS}]\n{MARKED}"),
     "what is computed in between": (
         "aggregate key=[k#9:INT := #21] [s#10:DECIMAL(18,2) := sum(#22), n#12:BIGINT! := count(#3 where (#1 > 1))]\n"
@@ -133,6 +137,10 @@ REFUSED = {
     "a choice above no join": (
         f"aggregate key=[k#9:INT := #21] [{SUMS}]\nfilter (#21 > 0)\nproject [k#21:INT := coalesce(#6, 0), #3, #4]\n"
         f"{SOLD.format('inner')}"
+    ),
+    "a column that is left out and stands again": (
+        f"aggregate key=[k#9:INT := #5] [s#10:BIGINT := sum(#3)]\njoin inner on (#1 = #5)\nproject [#1, #3]\n"
+        f"{SOLD.format('inner')}\n{ITEMS}"
     ),
     "nothing to group by": f"aggregate key=[] [{SUMS}]\njoin inner\n{SALES}\n{ITEMS}",
     "rows that are padded": f"{BY_KIND.format('n#12:BIGINT! := count()')}\n{BOUGHT.format('full')}",
