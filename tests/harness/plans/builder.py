@@ -226,12 +226,12 @@ class Builder(Generating):
         one, other = self.pick(pairs)
         operator = self.pick(("=", "=", "=", "<=>", "<"))
         test = call(operator, s.reference(one), s.reference(other))
-        if (
-            operator == "<" and (one.id + other.id) % 3 == 0
-        ):  # no draw, so that others stay as they were
-            return call("and", test, self.among(one, other))
         if self.chance(4):
-            return call("and", test, self.predicate(left.columns + right.columns))
+            test = call("and", test, self.predicate(left.columns + right.columns))
+        if operator == "<" and not (one.id + other.id) % 3:
+            test = call(
+                "and", test, self.among(one, other)
+            )  # no draw: all others stay as they were
         return test
 
     def among(self, one: s.Column, other: s.Column) -> s.Scalar:
