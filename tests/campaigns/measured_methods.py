@@ -4,8 +4,8 @@
 
 The patterns are those of tempura.md §7.2, and one where facts stay and dimensions change, over two instants: at the
 first there are as many rows as scale 1 has, half of those of scale 2, and at the second come as many again, a quarter,
-or half, and of these with one row for four that goes. Plans are chosen by the statistics of scale 1, what its files tell of columns, and that keys lie anywhere, for what
-the last instant costs. The mixture is what the memo of all methods gives or what one of them alone does, whichever
+or half, and of these with one row for four that goes. Plans are chosen by the statistics of scale 1, what its files
+tell of columns, and that keys lie anywhere, for what the last instant costs. The mixture is what the memo of all methods gives or what one of them alone does, whichever
 program of the last instant is expected to take the least CPU of tasks; of those within a tenth of that, the one that
 is expected to read the fewest rows. Methods that give the same programs are run once, under the name of the first of
 them. The first instant is run for its states alone; the second is run `--repetitions` times from there, the plans in

@@ -29,7 +29,7 @@ from slacktide.algebra.textual import to_text
 from slacktide.algebra.tree import sources
 from slacktide.optimizer.choice.choosing import choose, choose_among
 from slacktide.optimizer.choice.objective import weighted
-from slacktide.optimizer.expand import METHODS, Problem, Switches, expand
+from slacktide.optimizer.expand import METHODS, Problem, expand
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan_space import space_of
 from tests.harness.histories import next_changes
@@ -37,6 +37,7 @@ from tests.harness.planner.grouped import random_grouping
 from tests.harness.planner.groups import Batch, Filled
 from tests.harness.planner.keyed import history, random_tree
 from tests.harness.planner.summary import TupleCosts
+from tests.harness.planner.watched import FREE
 from tests.harness.plans import Case, SourceShape, cases
 from tests.harness.versions import versions
 
@@ -125,7 +126,7 @@ def examine(
     tables = sources(relation)
     keys = {shape.name: ("k",) for shape in shapes if shape.names[0] == "k"}
     problem = Problem(relation, tables, len(batches), append_only=frozenset(tables), keys=keys)
-    whole = expand(problem, switches=Switches(is_pruned=False, is_guided=False))
+    whole = expand(problem, switches=FREE)
     whole.memo.check()
     filled = Filled(whole, tables, shapes, batches)
     different = filled.differing()

@@ -93,22 +93,24 @@ def _sum_type(argument: DataType, shape: tuple[int, int] | None) -> DataType:
 
 
 def _arithmetic(function: str, left: DataType, right: DataType) -> DataType | None:
+    shape = _shape(function, left, right)
+    if shape is not None:
+        return bounded(*shape)
+    return left if left == right else None
+
+
+def _shape(function: str, left: DataType, right: DataType) -> Shape | None:
+    """The digits of arithmetic on two decimals, however many; None of other types."""
     one, other = decimal_of(left), decimal_of(right)
-    if one is not None and other is not None:
-        return bounded(*_ARITHMETIC[function](one, other))
-    return left if left == right and one is None and other is None else None
+    return None if one is None or other is None else _ARITHMETIC[function](one, other)
 
 
 def exact_type(function: str, arguments: Sequence[Scalar]) -> DataType | None:
     """Give the type of arithmetic on two decimals that has all digits of every result; None where none has."""
-    shapes = [decimal_of(argument.type) for argument in arguments]
-    if len(shapes) != 2 or function not in _ARITHMETIC:
+    if len(arguments) != 2 or function not in _ARITHMETIC:
         return None
-    one, other = shapes
-    if one is None or other is None:
-        return None
-    precision, scale = _ARITHMETIC[function](one, other)
-    return decimal(precision, scale) if precision <= _LARGEST else None
+    shape = _shape(function, arguments[0].type, arguments[1].type)
+    return decimal(*shape) if shape is not None and shape[0] <= _LARGEST else None
 
 
 def bounded(precision: int, scale: int) -> DataType:

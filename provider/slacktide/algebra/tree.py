@@ -75,6 +75,13 @@ def ordered_path(rel: r.Rel) -> tuple[r.Rel, ...]:
     return tuple(path)
 
 
+def row_source(rel: r.Rel) -> r.Rel:
+    """What filters and projections stand on: each row above it is made of one row of it."""
+    while isinstance(rel, r.Filter | r.Project):
+        rel = rel.child
+    return rel
+
+
 def sources(root: r.Rel) -> tuple[str, ...]:
     """Names of the sources read, sorted."""
     return tuple(sorted({scan.source for scan in of_type(root, r.Scan)}))

@@ -14,7 +14,7 @@ from typing import Any
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Column
-from slacktide.algebra.tree import fresh_ids, sources
+from slacktide.algebra.tree import fresh_ids, row_source, sources
 from slacktide.algebra.types import DataType
 from slacktide.common.chain_ids import answer_id
 from slacktide.common.tree import graft, of_type
@@ -88,9 +88,7 @@ class Derivation:
 
     def is_small_bag(self, rel: r.Rel) -> bool:
         """Whether a relation, or what it projects or selects from, is remembered with at most `FEW_ROWS` rows."""
-        while isinstance(rel, r.Project | r.Filter):
-            rel = rel.child
-        return self._remembered.get(rel, False)
+        return self._remembered.get(row_source(rel), False)
 
     def referring(self, rel: r.Join) -> Referring | None:
         """The foreign keys that a join goes by, where such are known to hold."""

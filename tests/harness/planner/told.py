@@ -56,20 +56,19 @@ class Told:
     def lines(self) -> Iterator[str]:
         """One way, form, tie or question after another; nothing where the rule adds nothing."""
         added = self._memo.added
-        ways = {
-            (str(trait), op): trait
+        ways = dict.fromkeys(
+            (trait, op)
             for tvr, trait, op in added.filled
             if self._is_root(tvr) and self._instants in trait.versions()[-1]
-        }
-        for (_, operator), trait in ways.items():
+        )
+        for trait, operator in ways:
             yield f"{self._named(self._root, trait)} ="
             yield from self._operator(operator)
         for rel in dict.fromkeys(rel for tvr, rel in added.formed if self._is_root(tvr)):
             yield "Q ="
             yield from _indented(to_text(rel))
-        for tie, target in {
-            tie: target for tvr, tie, target in added.tied if self._is_root(tvr)
-        }.items():
+        ties = {tie: target for tvr, tie, target in added.tied if self._is_root(tvr)}
+        for tie, target in ties.items():
             yield f"{type(tie).__name__} of Q ="
             yield from _indented(to_text(self._memo.relation(target)))
         for trait in dict.fromkeys(t for tvr, t in added.asked if self._is_root(tvr) and not ways):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from slacktide.algebra import relation as r
 from slacktide.algebra.equalities import parts_of
 from slacktide.algebra.scalar import Scalar, reference
-from slacktide.algebra.tree import references, sources, substitute
+from slacktide.algebra.tree import references, row_source, sources, substitute
 from slacktide.optimizer.memo.hole import Hole
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.trait import SetDelta
@@ -23,9 +23,7 @@ from slacktide.program.operator import Operator
 
 def is_table(rel: r.Rel) -> bool:
     """Whether a relation is a source, row by row: what bounds it bounds what is read."""
-    while isinstance(rel, r.Filter | r.Project):
-        rel = rel.child
-    return isinstance(rel, r.Scan)
+    return isinstance(row_source(rel), r.Scan)
 
 
 def is_bounding(near: Near, memo: Memo, changed: Collection[str]) -> bool:

@@ -9,7 +9,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjunction, conjuncts
 from slacktide.algebra.relation import Rel
-from slacktide.algebra.tree import references
+from slacktide.algebra.tree import references, row_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,17 @@ class Cluster:
     @property
     def is_distinct(self) -> bool:
         """Whether every column is of one member alone, as it is not where one that is left out stands again elsewhere."""
-        return len(self.columns(range(len(self.members)))) == sum(
-            len(member.columns) for member in self.members
-        )
+        return len(self._all) == sum(len(member.columns) for member in self.members)
 
     def within(self, places: Iterable[int]) -> tuple[s.Scalar, ...]:
         """The conditions that speak of some members alone, whatever else is named inside of them."""
-        others = self.columns(range(len(self.members))) - self.columns(places)
+        others = self._all - self.columns(places)
         return tuple(one for one in self.conditions if not references(one) & others)
+
+    @property
+    def _all(self) -> frozenset[int]:
+        """Ids of the columns of all members."""
+        return self.columns(range(len(self.members)))
 
     def columns(self, places: Iterable[int]) -> frozenset[int]:
         """Ids of the columns of some members."""
@@ -108,9 +111,8 @@ def joined_by(rel: Rel) -> tuple[Rel, ...]:
 
 
 def _is_above_join(rel: Rel) -> bool:
-    while isinstance(rel, r.Filter | r.Project):
-        rel = rel.child
-    return isinstance(rel, r.Join) and rel.kind == "inner"
+    below = row_source(rel)
+    return isinstance(below, r.Join) and below.kind == "inner"
 
 
 def _is_narrowing(rel: r.Project) -> bool:

@@ -15,7 +15,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjuncts
 from slacktide.algebra.relation import Columns, Rel
-from slacktide.algebra.tree import references
+from slacktide.algebra.tree import references, row_source
 
 Term = frozenset[int]
 Keys = Mapping[str, tuple[str, ...]]
@@ -148,6 +148,5 @@ def _table(rel: Rel, keys: Keys) -> Table | None:
 
 
 def _scan(rel: Rel) -> r.Scan | None:
-    while isinstance(rel, r.Filter | r.Project):
-        rel = rel.child
-    return rel if isinstance(rel, r.Scan) else None
+    below = row_source(rel)
+    return below if isinstance(below, r.Scan) else None

@@ -20,7 +20,7 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.result_types import aggregate_type
 from slacktide.algebra.totality import is_strict, is_total
-from slacktide.algebra.tree import references, substitute
+from slacktide.algebra.tree import references, row_source, substitute
 from slacktide.algebra.types import BIGINT, has_floating
 from slacktide.errors import InvariantError
 from slacktide.optimizer.additive import SPARED, is_additive, never_overflows
@@ -205,14 +205,13 @@ def _ignores_padding(call: s.AggregateCall) -> bool:
 
 def _has_key(rel: Rel, grouped: tuple[s.Assignment, ...], keys: Keys) -> bool:
     """Whether some columns tell rows apart, so that each would be a group of its own."""
-    while isinstance(rel, r.Filter | r.Project):
-        rel = rel.child
+    below = row_source(rel)
     ids = frozenset(key.column.id for key in grouped)
-    if isinstance(rel, r.Aggregate):
-        return frozenset(key.column.id for key in rel.keys) <= ids
-    if not isinstance(rel, r.Scan) or not keys.get(rel.source):
+    if isinstance(below, r.Aggregate):
+        return frozenset(key.column.id for key in below.keys) <= ids
+    if not isinstance(below, r.Scan) or not keys.get(below.source):
         return False
-    return frozenset(keys[rel.source]) <= {c.name for c in rel.columns if c.id in ids}
+    return frozenset(keys[below.source]) <= {c.name for c in below.columns if c.id in ids}
 
 
 def _final(rel: r.Aggregate, side: _Side, early: r.Aggregate, shapes: Shapes) -> Rel:

@@ -44,11 +44,10 @@ def rules() -> tuple[MemoRule, ...]:
 
 def _is_joined(rel: r.Rel) -> bool:
     """Whether a relation joins few enough relations to keep a view for each."""
-    is_candidate = isinstance(rel, r.Join | r.Filter | r.Project)
-    cluster = cluster_of(rel) if is_candidate else None
-    return (
-        cluster is not None and 2 <= len(cluster.members) <= MOST_RELATIONS and cluster.is_distinct
-    )
+    if not isinstance(rel, r.Join | r.Filter | r.Project):
+        return False
+    cluster = cluster_of(rel)
+    return 2 <= len(cluster.members) <= MOST_RELATIONS and cluster.is_distinct
 
 
 def _join_changes(found: Binding, memo: Memo) -> None:

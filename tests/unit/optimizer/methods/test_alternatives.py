@@ -6,9 +6,10 @@ import hypothesis
 import pytest
 
 from slacktide.algebra.textual import to_text
-from slacktide.optimizer.expand import Problem, Switches, expand
+from slacktide.optimizer.expand import Problem, expand
 from slacktide.optimizer.maintainability import Maintainability
 from tests.harness.planner.groups import Filled, changing
+from tests.harness.planner.watched import FREE
 from tests.harness.plans import Case, cases
 
 pytestmark = pytest.mark.unit
@@ -25,7 +26,7 @@ def test_a_group_is_one_relation(case: Case) -> None:
     hypothesis.note(to_text(analysis.root))
     tables = changing(analysis.root)
     problem = Problem(analysis.root, tables, len(case.batches))
-    space = expand(problem, switches=Switches(is_pruned=False, is_guided=False))
+    space = expand(problem, switches=FREE)
     space.memo.check()
     filled = Filled(space, tables, case.sources, case.batches)
     assert filled.differing() == []

@@ -6,13 +6,14 @@ import pytest
 
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
-from slacktide.optimizer.expand import METHODS, Problem, Switches, all_rules, rules_for
+from slacktide.optimizer.expand import METHODS, Problem, all_rules, rules_for
 from slacktide.optimizer.memo.exploration import Exploration
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetSnap
 from slacktide.optimizer.memo.versions import Tables
 from tests.harness.planner.summary import JOIN, SUMMARY
+from tests.harness.planner.watched import FREE
 from tests.unit.optimizer.methods.test_higher_order import CHAIN
 from tests.unit.optimizer.methods.test_regrouping import NESTED
 from tests.unit.optimizer.views import ORDERS, SUMMED, UNITED
@@ -44,7 +45,6 @@ WHERE: dict[str, Rel] = {
     "join_change_with_padded_view": JOIN,
     "aggregate_before_join": CHAIN,
 }
-FREE = Switches(is_pruned=False, is_guided=False)
 
 
 def size(rel: Rel, left_out: str = "") -> int:

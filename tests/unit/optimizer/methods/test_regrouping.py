@@ -11,7 +11,7 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import inputs, sources
-from slacktide.optimizer.expand import Expanded, Problem, Switches, expand
+from slacktide.optimizer.expand import Expanded, Problem, expand
 from slacktide.optimizer.memo.trait import ValDelta, ValSnap
 from slacktide.optimizer.methods.regrouping import Regrouped, regrouped
 from slacktide.program import operator as o
@@ -20,6 +20,7 @@ from tests.harness.memory import as_bag
 from tests.harness.planner.grouped import random_grouping
 from tests.harness.planner.groups import Filled, merged
 from tests.harness.planner.summary import BATCHES, RETURNS, SALES, SUMMARY
+from tests.harness.planner.watched import FREE
 
 pytestmark = pytest.mark.unit
 GROSS = "sum(case(when isnull(#5) then #3 else (0 - #5)):INT)"
@@ -33,7 +34,6 @@ C1 = "\"'c1'\":STRING!"
 ONE_KIND = from_text(
     f"filter (#6 = {C1})\n  aggregate key=[cat#6:STRING! := #2] [s#8:BIGINT := {GROSS}]\n    {JOIN}"
 )
-FREE = Switches(is_pruned=False, is_guided=False)
 
 
 def explored(

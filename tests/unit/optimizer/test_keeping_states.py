@@ -1,0 +1,146 @@
+"""When states are built again, and kept through runs that could do without: as long as increments have saved more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from slacktide.optimizer.costs import Evidence
+from slacktide.optimizer.weighing import (
+    LEAST_ROWS,
+    weigh,
+)
+from tests.unit.optimizer.weighed import (
+    SIZES,
+    at_large,
+    case,
+    code,
+    past,
+    price,
+)
+
+
+def test_states_are_built_again_when_that_pays() -> None:
+    """Building costs 3 s more than the text, and increments would save 1 s a run."""
+    runs = [past(1, "incremental", 1.0), past(2, "rebuild", 5.0), past(3, "text", 2.0)]
+    taken = []
+    for number in range(4, 8):
+        found = weigh(case(*runs, missing="states/x"))
+        taken.append((found.way, code(found)))
+        runs.append(past(number, "text", 2.0, incremental=price(found, "incremental")))
+    left, built = ("text", "STATES_LEFT"), ("rebuild", "STATE_MISSING")
+    assert taken == [left, left, built, built], "the run that left them has missed nothing"
+
+
+@pytest.mark.parametrize(
+    ("rounds", "way"), [(1, "text"), (3, "text"), (4, "rebuild"), (9, "rebuild")]
+)
+def test_states_are_built_at_once_where_the_runs_to_come_pay_for_it(rounds: int, way: str) -> None:
+    """Building costs 3 s more than the text, and increments save 1 s in each of the other runs."""
+    runs = [past(1, "incremental", 1.0), past(2, "rebuild", 5.0), past(3, "text", 2.0)]
+    found = weigh(replace(case(*runs, missing="states/x"), rounds=rounds))
+    assert found.way == way
+
+
+@pytest.mark.parametrize(("rounds", "way"), [(1, "text"), (2, "rebuild"), (9, "rebuild")])
+def test_states_are_kept_through_any_large_change_that_the_runs_to_come_pay_for(
+    rounds: int, way: str
+) -> None:
+    """Building costs 0.9 s more than the text, and increments save 1 s in each of the other runs."""
+    runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
+    runs += [past(3, "incremental", 3.0, rebuild=5.9, text=5.0), past(4, "incremental", 80.0)]
+    for number in range(5, 8):
+        found = weigh(replace(case(*runs), rounds=rounds))
+        assert found.way == way
+        runs.append(past(number, found.way, 5.9 if found.way == "rebuild" else 5.0))
+
+
+def test_states_that_cost_little_are_built_at_once() -> None:
+    runs = [past(1, "incremental", 1.0), past(2, "text", 5.0), past(3, "rebuild", 4.0)]
+    assert weigh(case(*runs, missing="states/x")).way == "rebuild"
+
+
+def test_states_are_kept_through_large_changes_until_that_has_cost_what_they_save() -> None:
+    """Increments save 2 s of 5 after a small change, and building the states costs 0.9 s more than the text."""
+    runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
+    runs += [past(3, "incremental", 3.0, rebuild=5.9, text=5.0), past(4, "incremental", 80.0)]
+    taken = []
+    for number in range(5, 9):
+        found = weigh(case(*runs))
+        taken.append((found.way, [reason.code for reason in found.reasons]))
+        prices = {one.way: one.price for one in found.predictions}
+        runs.append(past(number, found.way, 5.9 if found.way == "rebuild" else 5.0, **prices))
+    kept, left = ("rebuild", ["CHEAPER_FULL", "STATES_PAY"]), ("text", ["CHEAPER_FULL"])
+    assert taken[:3] == [kept, left, left], "1 s a run, as the dear one saved none"
+
+
+@pytest.mark.parametrize("cheapest", [5.0, 5.9], ids=["dearer", "cheapest"])
+def test_building_that_was_cheapest_has_cost_nothing(cheapest: float) -> None:
+    """Increments save 2 s of 5; a run before had built the states, at 0.9 s more than the answer alone or at nothing."""
+    runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
+    runs.append(past(3, "incremental", 3.6, rebuild=5.9, text=5.0))
+    runs.append(past(4, "rebuild", 5.9, incremental=80.0, rebuild=5.9, text=cheapest))
+    found = weigh(at_large(*runs))
+    assert found.way == ("text" if cheapest == 5.0 else "rebuild")
+
+
+def test_what_increments_save_is_held_against_full_runs_that_merge_as_these_would_have() -> None:
+    """A full run takes 3.3 s over mirrors with changes, and 1.9 s over those that a large change has written anew."""
+    runs = [past(1, "rebuild", 3.4), replace(past(2, "text", 1.9), merges=False)]
+    runs.append(replace(past(3, "rebuild", 3.4, rebuild=3.4, text=3.4), merges=False))
+    runs.append(past(4, "incremental", 1.5, rebuild=3.4, text=3.3))
+    evidence = Evidence(runs, rows=LEAST_ROWS, merges=False)
+    found = weigh(replace(at_large(), evidence=evidence))
+    assert price(found, "rebuild") - price(found, "text") == pytest.approx(1.5)
+    assert [reason.code for reason in found.reasons] == ["CHEAPER_FULL", "STATES_PAY"]
+    untold = [replace(one, merges=False) if one.way == "rebuild" else one for one in runs]
+    unseen = replace(evidence, runs=untold)
+    found = weigh(replace(at_large(), evidence=unseen))
+    assert found.way == "text", "no full run has merged: 3.3 s was a guess"
+    gave_up = [replace(one, turned_back=one.way == "incremental") for one in runs]
+    found = weigh(replace(at_large(), evidence=replace(evidence, runs=gave_up)))
+    assert found.way == "text", "what it took is of a full run, too"
+
+
+@pytest.mark.parametrize(
+    ("kept", "way"),
+    [
+        ({"incremental": 80.0, "rebuild": 5.9, "text": 5.0}, "text"),
+        ({"incremental": 5.2, "rebuild": 5.9, "text": 5.0}, "rebuild"),
+        ({"incremental": 5.6, "rebuild": 5.9, "text": 5.0}, "text"),
+    ],
+    ids=["by building", "by increments", "by dear increments"],
+)
+def test_what_keeping_has_cost_is_what_it_was_expected_to_and_took(
+    kept: dict[str, float], way: str
+) -> None:
+    """Building costs 0.9 s more than the answer alone, and increments, which save 1.4 s of it, were to cost 0.2 or 0.6 s more once."""
+    by = "incremental" if kept["incremental"] < 80.0 else "rebuild"
+    runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
+    runs += [past(number, "incremental", 3.6, rebuild=5.9, text=5.0) for number in range(3, 9)]
+    runs.append(past(9, by, 5.9, **kept))
+    runs[-1] = replace(runs[-1], expected=SIZES["rebuild"])
+    found = weigh(at_large(*runs))
+    assert found.way == way
+    saved = past(10, "incremental", 3.6, rebuild=5.9, text=5.0)
+    found = weigh(at_large(*runs, saved))
+    assert found.way == "rebuild", "increments have saved something since"
+
+
+def test_a_trial_that_cost_little_is_no_price_of_keeping_states() -> None:
+    """It was expected at 80 s, and took 0.1 s more than full."""
+    runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
+    runs += [past(number, "incremental", 1.0, rebuild=5.9, text=5.0) for number in range(3, 9)]
+    runs.append(past(9, "incremental", 5.1, incremental=80.0, rebuild=5.9, text=5.0))
+    assert weigh(at_large(*runs)).way == "rebuild"
+
+
+def test_states_that_were_built_for_nothing_are_not_built_again_at_once() -> None:
+    """Increments of small changes cost 6 s, full 5: after ten losses of 1 s they are tried, and a large change comes between."""
+    runs = [past(1, "rebuild", 5.0), past(2, "incremental", 6.0)]
+    runs += [past(number, "text", 5.0) for number in range(3, 6)]
+    tried = weigh(case(*runs, missing="states/x"))
+    assert (tried.way, code(tried)) == ("rebuild", "STATE_MISSING")
+    runs += [past(6, "rebuild", 5.0), past(7, "text", 5.0)]
+    assert weigh(case(*runs, missing="states/x")).way == "text"
