@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from py4j.protocol import Py4JError
 
+from slacktide.spark.classes import java_class
 from slacktide.spark.metrics import NANOSECONDS, told_of_stage
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Spent:
     def __init__(self, session: SparkSession, tag: str) -> None:
         context = session.sparkContext._jsc.sc()
         self._tracker, self._store = context.statusTracker(), context.statusStore()
-        self._system = session._jvm.java.lang.System  # type: ignore[union-attr]
+        self._system = java_class(session, "java.lang.System")
         self._tag = tag
         self._stages: dict[int, _Stage] = {}
         self._looked = 0.0

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
 
+from slacktide.spark.classes import java_class
 from slacktide.spark.cost import Cost
 
 if TYPE_CHECKING:
@@ -147,13 +148,14 @@ def _rows_of(node: re.Match[str]) -> int | None:
 
 def process_cpu_seconds(session: SparkSession) -> float:
     """CPU time of the whole Java process so far: tasks, planning, compilation, garbage collection."""
-    jvm: Any = session._jvm
     gateway: Any = session.sparkContext._gateway
+    classes, objects = (java_class(session, f"java.lang.{name}") for name in ("Class", "Object"))
     # The bean's own class is hidden; the interface that declares the method is not.
-    bean = jvm.java.lang.management.ManagementFactory.getOperatingSystemMXBean()
-    kind = jvm.java.lang.Class.forName("com.sun.management.OperatingSystemMXBean")
-    method = kind.getMethod("getProcessCpuTime", gateway.new_array(jvm.java.lang.Class, 0))
-    return int(method.invoke(bean, gateway.new_array(jvm.Object, 0))) / NANOSECONDS
+    beans = java_class(session, "java.lang.management.ManagementFactory")
+    kind = classes.forName("com.sun.management.OperatingSystemMXBean")
+    method = kind.getMethod("getProcessCpuTime", gateway.new_array(classes, 0))
+    bean = beans.getOperatingSystemMXBean()
+    return int(method.invoke(bean, gateway.new_array(objects, 0))) / NANOSECONDS
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from slacktide.spark.classes import compiled, java_class
 from slacktide.spark.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -34,27 +35,25 @@ def _at(session: SparkSession, frame: DataFrame, now: datetime) -> DataFrame:
     """Fix the clock in a plan, where its functions are still to be seen."""
     from pyspark.sql import DataFrame
 
-    jvm: Any = session._jvm
     gateway: Any = session.sparkContext._gateway
-    arguments = gateway.new_array(jvm.Object, 2)
+    arguments = gateway.new_array(java_class(session, "java.lang.Object"), 2)
     arguments[0] = frame._jdf.queryExecution().analyzed()
     arguments[1] = now.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    fixed = _generate(jvm, gateway, arguments)
-    dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
+    fixed = _generate(session, arguments)
+    dataset = java_class(session, "org.apache.spark.sql.classic.Dataset")
     return DataFrame(dataset.ofRows(session._jsparkSession, fixed), session)
 
 
-def _generate(jvm: Any, gateway: Any, arguments: Any) -> Any:
-    """Compile `clock.java` as Spark compiles its own code, and call it.
+def _generate(session: SparkSession, arguments: Any) -> Any:
+    """Call what `clock.java` makes.
 
     Such classes all have one name, by which py4j would remember the method of another one.
     """
     body = resources.files("slacktide.spark").joinpath("clock.java").read_text(encoding="utf-8")
-    none = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap({})
-    generator = jvm.org.apache.spark.sql.catalyst.expressions.codegen
-    compiled = generator.CodeGenerator.compile(generator.CodeAndComment(body, none))._1()
-    types = gateway.new_array(jvm.java.lang.Class, 1)
+    gateway: Any = session.sparkContext._gateway
+    types = gateway.new_array(java_class(session, "java.lang.Class"), 1)
     types[0] = arguments.getClass()
-    values = gateway.new_array(jvm.Object, 1)
+    values = gateway.new_array(java_class(session, "java.lang.Object"), 1)
     values[0] = arguments
-    return compiled.getClass().getMethod("generate", types).invoke(compiled, values)
+    made = compiled(session, body)
+    return made.getClass().getMethod("generate", types).invoke(made, values)

@@ -10,12 +10,16 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.logger import PySparkLogger
 
+from slacktide.spark.classes import compiled, java_class
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_SQL: Final = "org.apache.spark.sql"
 
 
 @contextmanager
@@ -35,29 +39,20 @@ class Bridge:
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
         self.session: Any = spark._jsparkSession
-        self._jvm: Any = spark._jvm
         self._gateway: Any = spark.sparkContext._gateway
-        # Each dotted name is a search through all jars.
-        jvm: Any = spark._jvm
-        self._object = jvm.java.lang.Object
-        self._skip = jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
-        self._struct = jvm.org.apache.spark.sql.types.StructType
-        self._dataset = jvm.org.apache.spark.sql.classic.Dataset
-        self._context = jvm.org.apache.spark.api.java.JavaSparkContext.fromSparkContext(
-            self.session.sparkContext()
-        )
-        self._dumper = self._compile()
-
-    def _compile(self) -> Any:
+        self._object = java_class(spark, "java.lang.Object")
+        self._skip = java_class(spark, f"{_SQL}.execution.CommandExecutionMode").SKIP()
+        self._struct = java_class(spark, f"{_SQL}.types.StructType")
+        self._dataset = java_class(spark, f"{_SQL}.classic.Dataset")
+        context = java_class(spark, "org.apache.spark.api.java.JavaSparkContext")
+        self._context = context.fromSparkContext(self.session.sparkContext())
         body = resources.files("slacktide.spark.reader").joinpath("plan_dump.java").read_text()
-        generator = self._jvm.org.apache.spark.sql.catalyst.expressions.codegen
-        none = self._jvm.org.apache.spark.api.python.PythonUtils.toScalaMap({})
-        return generator.CodeGenerator.compile(generator.CodeAndComment(body, none))._1()
+        self._dumper = compiled(spark, body)
 
     @contextmanager
     def active(self) -> Iterator[None]:
         """Make the session the thread's own: the parser and types ask the active one's settings."""
-        sessions = self._jvm.org.apache.spark.sql.classic.SparkSession
+        sessions = java_class(self.spark, f"{_SQL}.classic.SparkSession")
         before = sessions.getActiveSession()
         sessions.setActiveSession(self.session)
         try:
