@@ -105,7 +105,7 @@ def period_update(plan: ViewPlan) -> list[u.Update]:
     if turn is None or (turn.is_due and plan.program is not None):
         return []
     reached = (*turn.reached, dict(plan.end)) if turn.writes else turn.reached
-    period = Period(turn.number, reached, turn.keeps)
+    period = Period(turn.number, reached, turn.keeps, dict(plan.end))
     return [u.AdvancePeriod(plan.view, None if turn.is_due else period)]
 
 

@@ -21,7 +21,7 @@ from slacktide.errors import (
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
-from slacktide.store.record import Source
+from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Intake:
             return Waiting(error=failure.to_dict())
 
     def pending(self) -> dict[str, int]:
-        """Arrivals per source that some view lacks, landed files included.
+        """Arrivals per source, landed files included, that some view lacks and no refresh of its period has seen.
 
         Raises:
             SourceError: a directory cannot be read, or an accepted file has another size.
@@ -237,7 +237,15 @@ def _last(path: str) -> str:
 
 
 def _taken_in_by_all(world: World, source: Source) -> int:
-    """The version that no view lacks; paused views wait for nothing."""
+    """The version that no view lacks; paused views wait for nothing, and such as are due later for more to come."""
     taken = world.taken_in(source.name)
-    waited = [at for name, at in taken.items() if not world.views[name].paused]
+    waited = [
+        max(at, _seen(world.views[name], source.name))
+        for name, at in taken.items()
+        if not world.views[name].paused
+    ]
     return min(waited, default=0 if not world.views else source.version)
+
+
+def _seen(view: ViewRecord, source: str) -> int:
+    return view.period.seen.get(source, 0) if view.period else 0

@@ -47,9 +47,10 @@ _TOLD = frozenset({"plan_id", "identity", "content"})
 """What a stored plan tells besides its content."""
 
 
-def _content(body: Mapping[str, Any]) -> str:
-    """The digest of a content, as hexadecimal text."""
-    return digest_of("plan", json.dumps(body, sort_keys=True)).hex()
+def _content(body: Mapping[str, Any], identity: str | None = None) -> str:
+    """The digest of a content, as hexadecimal text, and of the id under which it goes if that is another one."""
+    sealed = body if identity is None else {**body, "identity": identity}
+    return digest_of("plan", json.dumps(sealed, sort_keys=True)).hex()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +200,8 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""
         body = self._body()
-        content = _content(body)
-        told = {"plan_id": self.identity or content, "identity": self.identity, "content": content}
+        content = _content(body, self.identity)
+        told = {"plan_id": self.plan_id, "identity": self.identity, "content": content}
         return {**body, **told}
 
     @classmethod
@@ -217,7 +218,9 @@ class Plan:
                 hint="use the version of Slacktide that wrote it, or plan anew",
             )
         body = {key: value for key, value in document.items() if key not in _TOLD}
-        if document.get("content") != _content(body):
+        identity = document.get("identity")
+        content = _content(body, identity)
+        if (document.get("content"), document.get("plan_id")) != (content, identity or content):
             raise InvalidSettingError(
                 f"plan {document.get('plan_id')} is not as it was made",
                 hint="plans are not edited; make another one with: slacktide plan",
@@ -230,7 +233,7 @@ class Plan:
             register=tuple(Registration(**item) for item in document["register"]),
             versions=document["versions"],
             notices=tuple(document["notices"]),
-            identity=document.get("identity"),
+            identity=identity,
             mirror_segments=document.get("mirror_segments", {}),
             compactions=tuple(map(Compaction.from_dict, document.get("compactions", ()))),
             alter=tuple(Alteration(**change) for change in document.get("alter", ())),

@@ -110,7 +110,10 @@ class Workspace(WorkspaceDefinitions):
         return self._intake.discover()
 
     def pending(self) -> Mapping[str, int]:
-        """Per source, arrivals that some view lacks, landed files included; raises what `discover` would."""
+        """Per source, arrivals that call for a refresh, landed files included; raises what `discover` would.
+
+        They are those that some view lacks; where its answer is due later, those that no refresh since has seen.
+        """
         return self._intake.pending()
 
     def skip(self, source: str, arrival: int | str) -> None:

@@ -30,6 +30,7 @@ class SlacktidePlanOperator(BaseOperator):
         slacktide_conn_id: a connection of type ``slacktide``, in place of the Variable.
         variable: the key of the Variable.
         views: the views to plan for; None for all of them.
+        due: whether all answers are due, those too that are due at a later refresh only.
     """
 
     template_fields: Sequence[str] = ("workspace", "slacktide_conn_id", "variable", "views")
@@ -44,6 +45,7 @@ class SlacktidePlanOperator(BaseOperator):
         slacktide_conn_id: str | None = None,
         variable: str = DEFAULT_KEY,
         views: Sequence[str] | None = None,
+        due: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -51,6 +53,7 @@ class SlacktidePlanOperator(BaseOperator):
         self.slacktide_conn_id = slacktide_conn_id
         self.variable = variable
         self.views = views
+        self.due = due
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Plan, and give the id of the plan with its summary.
@@ -62,7 +65,8 @@ class SlacktidePlanOperator(BaseOperator):
         with task_errors():
             config = resolve(self.workspace, self.slacktide_conn_id, self.variable)
             workspace = open_workspace(config, create=True)
-            plan = workspace.plan(self.views, declarations=config.declarations or None)
+            declarations = config.declarations or None
+            plan = workspace.plan(self.views, declarations=declarations, due=self.due)
         self._log(plan)
         return {
             "workspace": config.name,

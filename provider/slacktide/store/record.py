@@ -239,11 +239,13 @@ class Period:
         turn: how many refreshes there were.
         reached: the version vectors of those that have stored something, oldest first.
         chains: what they have stored; it goes with the next answer.
+        seen: the versions up to which the newest of them has looked, whether or not it has stored something.
     """
 
     turn: int
     reached: tuple[Mapping[str, int], ...] = ()
     chains: tuple[str, ...] = ()
+    seen: Mapping[str, int] = field(default_factory=dict)
 
 
 def policy_of(settings: Mapping[str, Json]) -> str:

@@ -26,14 +26,27 @@ def test_what_is_written_is_read() -> None:
     assert read_again(MADE).plan_id == MADE.plan_id
 
 
+@pytest.mark.parametrize("again", [None, "0" * 64])
 @pytest.mark.parametrize(
     "edited",
-    [{"now": "2027"}, {"mirrors": {"s": 2}}, {"views": []}, {"workspace": ""}, {"more": 1}],
+    [
+        {"now": "2027"},
+        {"mirrors": {"s": 2}},
+        {"views": []},
+        {"workspace": ""},
+        {"more": 1},
+        {"plan_id": "1" * 64},
+        {"identity": "1" * 64},
+        {"identity": "1" * 64, "plan_id": "1" * 64},
+    ],
 )
-def test_an_edited_plan_is_refused(edited: dict[str, object]) -> None:
+def test_an_edited_plan_is_refused(edited: dict[str, object], again: str | None) -> None:
+    """With the id of a plan that was executed, it would seem to be done."""
     view = ViewPlan("v", "unchanged", (), None, {}, {"s": 1}, 3)
-    plan = Plan(MADE.now, (view,), {"s": 1}, (), {"s": 1}, workspace="here")
-    with pytest.raises(InvalidSettingError, match=f"plan {plan.plan_id} is not as it was made"):
+    plan = Plan(MADE.now, (view,), {"s": 1}, (), {"s": 1}, workspace="here", identity=again)
+    assert read_again(plan) == plan
+    named = edited.get("plan_id", plan.plan_id)
+    with pytest.raises(InvalidSettingError, match=f"plan {named} is not as it was made"):
         read_again(plan, **edited)
 
 

@@ -86,6 +86,20 @@ def test_rows_that_nobody_has_counted_follow_from_bytes(priced: Priced) -> None:
     assert changes(found, "lineitem")[0] > 0
 
 
+def test_what_a_refresh_has_seen_calls_for_no_other_one(priced: Priced) -> None:
+    """A sensor would else play the refreshes of a whole day at the first arrival."""
+    priced.arrive("lineitem", 30_000)
+    assert priced.ws.pending()["lineitem"] == 1
+    priced.run(lambda _: 3.0)
+    assert set(priced.ws.pending().values()) == {0}
+    priced.arrive("lineitem", 6_000)
+    assert priced.ws.pending()["lineitem"] == 1
+    priced.run(lambda _: 3.0)
+    assert set(priced.ws.pending().values()) == {0}
+    priced.arrive("lineitem", 3_000)
+    assert priced.ws.plan().views[0].program is not None, "the due one"
+
+
 def test_a_period_of_which_a_chain_is_gone_goes_on_from_the_answer(priced: Priced) -> None:
     priced.commit(s.AdvancePeriod(VIEW, s.Period(1, ({"lineitem": 1},), ("states/gone",))))
     found = seen(priced)

@@ -19,6 +19,7 @@ from airflow.sdk.exceptions import (
 )
 
 from slacktide import store as s
+from slacktide.algebra.view import ReadView
 from slacktide.common.clock import system_clock
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.workspace import Workspace
@@ -27,6 +28,8 @@ from slacktide.orchestration.hook import SlacktideHook
 from slacktide.orchestration.plan_operator import SlacktidePlanOperator
 from slacktide.orchestration.refresh_operator import SlacktideRefreshOperator
 from slacktide.orchestration.sensor import MEMORY_KEY, DeltaArrivalSensor
+from tests.harness.planner.tpch_views import TPCH
+from tests.harness.priced import Priced
 
 
 class TaskInstance:
@@ -105,6 +108,21 @@ def test_planning_without_declarations_makes_nothing(variable, monkeypatch):
     with pytest.raises(AirflowFailException, match="WORKSPACE_MISSING"):
         plan(slacktide_conn_id="slacktide_shop")
     assert not variable.exists()
+
+
+def test_answers_are_due_where_the_operator_says_so(tmp_path, monkeypatch):
+    relation = TPCH.relation("q6")
+    read = ReadView(relation=relation, outputs=relation.columns, sources=("lineitem",))
+    goal = {"goal": {"weights": [0.25, 1]}}
+    priced = Priced(tmp_path, read, {"lineitem": 6_000_000}, on_disk=True, settings=goal)
+    priced.run(lambda _: 12.0)
+    priced.arrive("lineitem", 1_000)
+    connection = {"conn_type": "slacktide", "host": priced.ws.root}
+    monkeypatch.setenv("AIRFLOW_CONN_DAILY", json.dumps(connection))
+    waiting = plan(slacktide_conn_id="daily")
+    answering = plan(slacktide_conn_id="daily", due=True)
+    assert "unchanged: v" in waiting["summary"][1]
+    assert "incremental: v" in answering["summary"][1]
 
 
 @pytest.mark.parametrize(

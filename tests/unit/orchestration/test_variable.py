@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from slacktide.engine.goal_setting import LEAST, MOST, MOST_REFRESHES, MOST_ROUNDS, check_goal
 from slacktide.errors import InvalidSettingError
 from slacktide.orchestration.variable import WorkspaceConfig, parse, schema
 
@@ -132,6 +133,30 @@ BAD = {
     "setting of others": (shop(spark={"conf": {"hive.a": "1"}}), "shop.spark.conf: 'hive.a'"),
     "packages as text": (shop(spark={"packages": "g:a:1"}), "shop.spark.packages: 'g:a:1'"),
 }
+
+
+GOALS: tuple[dict[str, Any], ...] = (
+    {"total": True},
+    {"latency": "5min"},
+    *({"final_work": share} for share in (0.000001, 0.2, 1)),
+    *({"rounds": rounds} for rounds in (0, 1, 24, MOST_ROUNDS, MOST_ROUNDS + 1, 2.5, "24")),
+    {"rounds": 24, "total": True},
+    *({"weights": [weight, 1]} for weight in (0, LEAST / 2, LEAST, 0.2, MOST, MOST * 2, "1")),
+    *({"weights": [1] * refreshes} for refreshes in (1, 2, MOST_REFRESHES, MOST_REFRESHES + 1)),
+)
+
+
+@pytest.mark.parametrize("goal", GOALS, ids=lambda goal: str(goal)[:40])
+def test_goals_are_taken_as_the_workspace_takes_them(goal):
+    assert taken(lambda: parse(json.dumps(view(goal=goal)))) == taken(lambda: check_goal("v", goal))
+
+
+def taken(try_it):
+    try:
+        try_it()
+    except InvalidSettingError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("name", BAD)

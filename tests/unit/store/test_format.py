@@ -84,7 +84,7 @@ SAMPLES: list[Any] = [
     s.SetChain(s.Chain("views/q1", (), None)),
     s.ExtendChain("states/x", SEGMENT),
     s.DropChain("states/x"),
-    s.AdvancePeriod("q1", s.Period(2, ({"orders": 2},), ("states/x",))),
+    s.AdvancePeriod("q1", s.Period(2, ({"orders": 2},), ("states/x",), {"orders": 3})),
     s.AdvanceView("q1", {"orders": 2}, 3, ("states/x",)),
     s.RecordRun(3, "plan-3", {"views": {"q1": {"method": "full"}}}),
     s.Collect(0),
