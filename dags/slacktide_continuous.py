@@ -1,9 +1,13 @@
 """
 ### Keep every view up to date, as soon as something arrives
 
-**await** looks at the workspaces of the Variable `slacktide` until one of them has something to do,
+**await** looks at the workspaces of the Variable `slacktide` until one of them calls for a run,
 **plan** discovers what landed and decides how each view is brought up to date, **refresh** submits
 that plan to Spark, **record** sums up what was done. Then it starts again.
+
+A workspace calls for a run when something has landed that a view lacks, when a declared source,
+function or view is missing in it, or when it cannot be read. Nothing else starts a run: an edit that
+`"apply": true` allows, and views that ask for the time, wait for the next arrival.
 
 Everything it works on stands in the Variable, which is read when a task runs. What is new is what
 the workspace has not answered yet: no event is trusted, hence none can be lost.

@@ -22,7 +22,9 @@ def init(
     context: typer.Context,
     state_budget: Annotated[
         str | None,
-        typer.Option(metavar="BYTES", help="The most that states may take, as in 2GB."),
+        typer.Option(
+            metavar="BYTES", help="Kept with the workspace and without effect, as in 2GB."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -19,8 +19,8 @@ from slacktide.engine.plan import NOTHING_DECLARED, Declared, Plan
 from slacktide.engine.progressing import progress_of
 from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.budget import IsSpent
 from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
-from slacktide.optimizer.memo.exploration import IsSpent
 from slacktide.optimizer.mirror import is_due
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.progress import plan_turn

@@ -8,14 +8,9 @@ from typing import Final, Literal, get_args
 
 from slacktide.algebra.relation import Rel, Values
 from slacktide.errors import InvalidSettingError
+from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.memo.emptiness import Quiet, prune_empty
-from slacktide.optimizer.memo.exploration import (
-    MOST_FIRED,
-    Exploration,
-    IsSpent,
-    Trace,
-    never,
-)
+from slacktide.optimizer.memo.exploration import MOST_FIRED, Exploration, Trace
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.shapes import Shapes

@@ -20,6 +20,7 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.api import Situation, estimated, plan_view
+from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.choice.sharing import UnreachableError
 from slacktide.optimizer.costs import Vector, program_work
 from slacktide.optimizer.costs.memo import MemoCosts
@@ -30,7 +31,6 @@ from slacktide.optimizer.join_bags import is_there, joins_of, present
 from slacktide.optimizer.kept import kept_in
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.memo.emptiness import Quiet
-from slacktide.optimizer.memo.exploration import IsSpent, never
 from slacktide.optimizer.period_chains import Naming
 from slacktide.optimizer.plan import Versions, ViewPlan
 from slacktide.optimizer.rounds import Rounds
@@ -177,7 +177,7 @@ class _Planning:
         cost = float(found.cost) * MICRO
         is_small = 0 < operators_planned(found.program) <= MOST_OPERATORS
         if not is_small or not is_worth(cost, waiting) or not self._beats_later(due, cost):
-            return self._idle("waiting costs less")
+            return self._idle(f"waiting costs less{_told_cut(rounds)}")
         now = newest(before_last(known.statistics))
         return replace(
             self._by_program(found.program, now, _Compared(cost, waiting)),
@@ -287,6 +287,7 @@ class _Planning:
             price=costs.price,
             carrying=costs.carrying,
             naming=Naming(self.progress.period, self.progress.stored),
+            is_spent=self.is_spent,
         )
 
     def _expected_quiet(self) -> Quiet:

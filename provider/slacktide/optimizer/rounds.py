@@ -17,6 +17,7 @@ from slacktide.algebra.tree import sources
 from slacktide.common.chain_ids import answer_id
 from slacktide.errors import InvariantError
 from slacktide.optimizer.applications import Planned
+from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.choice.choosing import Choice, choose
 from slacktide.optimizer.choice.objective import Key, Weighted, total
 from slacktide.optimizer.choice.plan import Load, Run, Source
@@ -86,6 +87,7 @@ class Rounds:
         price: of an expression.
         carrying: what it costs to save a group, and to load it.
         naming: of what runs before the due one store, and have stored.
+        is_spent: whether planning has taken all the time that it may.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Rounds:
         price: Price,
         carrying: Carrying,
         naming: Naming = NO_NAMES,
+        is_spent: IsSpent = never,
     ) -> None:
         self._end = len(expanded.answers)
         if self._end <= START:
@@ -106,6 +109,8 @@ class Rounds:
         self._memo = expanded.memo
         self._carrying = carrying
         self._naming = naming
+        self._is_spent = is_spent
+        self._is_cut = False
         self._kept = kept
         wanted = {kept.after for kept in self._kept} | {kept.change for kept in self._kept}
         owed = [Goal(group, self._end) for group in sorted(g for g in wanted if g is not None)]
@@ -115,8 +120,8 @@ class Rounds:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the search for ways ended because there are no more, not because its budget was spent."""
-        return self._expanded.trace.is_whole
+        """Whether no search, for ways and for states, has ended because its budget was spent."""
+        return self._expanded.trace.is_whole and not self._is_cut
 
     def anew(self) -> Round:
         """Plan answer and states from the sources as they are at the end."""
@@ -176,7 +181,8 @@ class Rounds:
             },
         )
         objective = Weighted((Fraction(1),) * (now - 1) + (weight, due))
-        choice = choose(space, objective, owed=owed)
+        choice = choose(space, objective, owed=owed, is_spent=self._is_spent)
+        self._is_cut |= not choice.is_whole
         saves: dict[str, o.Step] = {}
         scopes: dict[str, tuple[str, ...]] = {}
         for node, made in choice.plan.saved():

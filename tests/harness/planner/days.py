@@ -12,7 +12,7 @@ from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.optimizer.api import Situation, plan_view
-from slacktide.optimizer.memo.exploration import IsSpent, never
+from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.plan import Versions, ViewPlan
 from slacktide.optimizer.progress import Progress, plan_turn
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from slacktide.engine import knowledge
+from slacktide.optimizer import api, guard, weighing
+from slacktide.optimizer.costs import Coefficients, Fit
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.spark.bounded import Spent
+from tests.campaigns.misled import few_changes
+from tests.campaigns.side_by_side import believing
 from tests.harness import guarded
 from tests.harness.lab import Lab
 
@@ -30,6 +36,7 @@ def once(value):
     return value
 """
 SUMS = "SELECT k, sum(v) AS s FROM t GROUP BY k"
+WEIGHED = "SELECT t.k, sum(t.v * p.w) AS s FROM t JOIN p ON t.p = p.id GROUP BY t.k"
 TOPS = "SELECT k, max(v) AS top FROM t GROUP BY k"
 
 
@@ -83,6 +90,32 @@ def test_a_run_that_finds_more_takes_the_text(lab: Lab) -> None:
     read = [one["rows"] for one in done.actual["operators"]]
     assert sum(filter(None, read)) > 100 + 3, "what was given up is counted"
     assert {step["chain"].partition("/")[0] for step in done.actual["steps"]} >= {"states", "views"}
+    lab.verified()
+
+
+def test_changes_that_are_thought_small_are_taken_in_full(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the limits that the planner itself works out, of a view that is weighed; rows are what is dear."""
+    nothing = {field.name: 1e-9 for field in fields(Coefficients)}
+    prices = Coefficients(**nothing | {"rows_read": 1.0, "rows_grouped": 1.0})
+    monkeypatch.setattr(knowledge, "fit", lambda *_: Fit(prices, 0, None, None))
+    for module in (api, weighing):
+        monkeypatch.setattr(module, "LEAST_ROWS", 1)
+    monkeypatch.setattr(guard, "LEAST", 1)
+    lab.source("p", "id INT, w INT", *((i, i) for i in range(50)))
+    lab.source("t", "k INT, p INT, v INT", *((i % 400, i % 50, i) for i in range(4000)))
+    lab.view("v0", WEIGHED, policy="auto")
+    with believing(few_changes):
+        lab.refresh()
+        lab.land("t", insert=[(i, i % 50, 7) for i in range(390)])
+        plan = lab.ws.plan()
+    assert plan.views[0].method == "incremental", plan.views[0].reasons
+    (limit,) = plan.views[0].guard.rows.values()
+    assert limit < 390
+    done = lab.ws.refresh(lab.spark, plan).views["v0"]
+    assert (done.method, done.switched) == ("full", True)
+    assert done.reasons[0].startswith("RUNTIME_GUARD(390 rows of states/")
     lab.verified()
 
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.choice.candidates import candidates, promising
 from slacktide.optimizer.choice.objective import Key, Objective, plus
 from slacktide.optimizer.choice.plan import ChosenPlan
@@ -33,11 +34,13 @@ class Choice:
         plan: over all instants.
         key: its cost, as the objective compares it.
         priced: how many sets of states were priced.
+        is_whole: whether the search for states ended because no other one pays, not because its budget was spent.
     """
 
     plan: ChosenPlan
     key: Key
     priced: int
+    is_whole: bool = True
 
 
 def choose(
@@ -46,6 +49,7 @@ def choose(
     *,
     owed: Sequence[State] = (),
     most_candidates: int = MOST_CANDIDATES,
+    is_spent: IsSpent = never,
 ) -> Choice:
     """Choose a plan and its states.
 
@@ -55,6 +59,7 @@ def choose(
         owed: states that are saved in any case; all may load them.
         most_candidates: how many states are considered, those first that the plan without states
             has twice.
+        is_spent: whether planning has taken all the time that it may: no state is priced any more then.
 
     Raises:
         UnreachableError: what is due cannot be computed.
@@ -64,12 +69,14 @@ def choose(
     states = promising(found, sharing.alone, sharing.plan(()), most_candidates)
     chosen = list(owed)
     while True:
-        more = _greedy(sharing, chosen, [state for state in states if state not in chosen])
+        left = [state for state in states if state not in chosen]
+        more = _greedy(sharing, chosen, left, is_spent)
         if not more:
             break
         chosen += more
     chosen = sharing.used(chosen, owed)
-    return Choice(sharing.plan(chosen), sharing.cost(chosen), sharing.priced)
+    is_whole = not (states and is_spent())
+    return Choice(sharing.plan(chosen), sharing.cost(chosen), sharing.priced, is_whole)
 
 
 def choose_among(
@@ -91,18 +98,22 @@ def choose_among(
     return best, found[best]
 
 
-def _greedy(sharing: Sharing, chosen: Sequence[State], states: Sequence[State]) -> list[State]:
+def _greedy(
+    sharing: Sharing, chosen: Sequence[State], states: Sequence[State], is_spent: IsSpent
+) -> list[State]:
     """The states that pay beside those chosen, in the order in which they are taken."""
     taken: list[State] = []
     cost = sharing.cost(chosen)
     queue: list[tuple[Key, int, State, int]] = []
     for place, state in enumerate(states):
+        if is_spent():
+            break
         queue.append((_less(sharing.cost([*chosen, state]), cost), place, state, 0))
     heapq.heapify(queue)
     nothing = _less(cost, cost)
     while queue:
         change, place, state, seen = heapq.heappop(queue)
-        if change >= nothing:
+        if change >= nothing or (seen < len(taken) and is_spent()):
             break
         if seen < len(taken):
             fresh = _less(sharing.cost([*chosen, *taken, state]), cost)

@@ -10,24 +10,18 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from types import MappingProxyType
 from typing import Any, Final
 
+from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.memo.memo import Fact, Formed, Linked, Memo
 from slacktide.optimizer.memo.pattern import Binding, Edge, Reads, matches
 from slacktide.optimizer.memo.rule import MemoRule
 
 MOST_FIRED: Final = 20_000
-IsSpent = Callable[[], bool]
-"""Whether a search has taken all the time that it may: once it is so, it stays so."""
-
-
-def never() -> bool:
-    """A search may take all the time that it needs."""
-    return False
 
 
 @dataclass(slots=True)
