@@ -23,15 +23,16 @@ class SparkTarget:
     deploy_mode: str
 
 
-def spark_target(conn_id: str, connection: Any) -> SparkTarget:
-    """Give the master that a Spark connection means.
+def spark_target(conn_id: str, connection: Any, deploy_mode: str | None = None) -> SparkTarget:
+    """Give the master that a Spark connection means, and where the driver runs.
 
     Args:
         conn_id: the id of the connection, for messages.
         connection: the connection, or None where there is none.
+        deploy_mode: what the operator or the Variable says, which goes before the connection.
 
     Raises:
-        SetupError: there is no connection, it is of another type, or it names no master.
+        SetupError: there is no connection, it is of another type, or it names no master, or the mode is none for it.
     """
     if connection is None:
         raise SetupError(
@@ -49,15 +50,15 @@ def spark_target(conn_id: str, connection: Any) -> SparkTarget:
             f"Spark connection {conn_id} names the master {master!r}, which Spark does not know",
             hint=f'give it as {{"conn_type": "spark", "host": …}}, the host being {_SUPPORTED}',
         )
-    mode = connection.extra_dejson.get("deploy-mode") or "client"
+    mode = deploy_mode or connection.extra_dejson.get("deploy-mode") or "client"
     if mode not in {"client", "cluster"}:
         raise SetupError(
-            f"Spark connection {conn_id} has the deploy mode {mode!r}",
+            f"Spark connection {conn_id} is used with the deploy mode {mode!r}",
             hint="use client or cluster",
         )
     if mode == "cluster" and master.startswith("local"):
         raise SetupError(
-            f"Spark connection {conn_id} has the master {master} and the deploy mode cluster",
+            f"Spark connection {conn_id} has the master {master} and is used with the deploy mode cluster",
             hint="a local master runs in client mode only",
         )
     return SparkTarget(master=master, deploy_mode=mode)

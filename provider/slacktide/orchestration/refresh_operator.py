@@ -147,7 +147,8 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
     ) -> dict[str, Any] | None:
         with task_errors():
             root, options = address(config)
-            self._take(submission(config, self.spark_conn_id, root, options, plan_id))
+            asked = self.spark_conn_id, root, options, plan_id, self._deploy_mode
+            self._take(submission(config, *asked))
         try:
             super().execute(context)
         except AirflowException as error:
@@ -166,7 +167,7 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
         self.conf = {**given.conf, **(self.conf or {})}
         self.env_vars = {**given.env, **(self.env_vars or {})}
         self._conn_id = given.conn_id
-        self._deploy_mode = self._deploy_mode or given.deploy_mode
+        self._deploy_mode = given.deploy_mode
         self._driver_memory = self._driver_memory or given.driver_memory
         self._executor_memory = self._executor_memory or given.executor_memory
         self.packages = self.packages or given.packages

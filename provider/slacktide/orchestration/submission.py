@@ -49,16 +49,26 @@ def submission(
     root: str,
     options: Mapping[str, Any],
     plan_id: str,
+    deploy_mode: str | None = None,
 ) -> Submission:
     """Say how a plan is submitted, after looking whether it can be.
+
+    Args:
+        config: of the workspace.
+        spark_conn_id: what the operator says; None for what the Variable does.
+        root: the address of the workspace.
+        options: with which its store is reached.
+        plan_id: of the plan.
+        deploy_mode: what the operator says; None for what the Variable or the connection does.
 
     Raises:
         SetupError: the Spark connection, spark-submit or Java is missing or cannot be used.
     """
     conn_id = spark_conn_id or config.spark_conn_id
     connection = find_connection(conn_id)
-    target = spark_target(conn_id, connection)
     spark = config.spark
+    deploy_mode = deploy_mode or spark.get("deploy_mode")
+    target = spark_target(conn_id, connection, deploy_mode)
     check_programs(connection.extra_dejson.get("spark-binary") or "spark-submit")
     return Submission(
         application=application(),
@@ -66,7 +76,7 @@ def submission(
         conn_id=conn_id,
         conf={**DEFAULT_CONF, **_python(target), **spark.get("conf", {})},
         env={**spark.get("env", {}), **_credentials(target, options)},
-        deploy_mode=spark.get("deploy_mode"),
+        deploy_mode=deploy_mode,
         driver_memory=spark.get("driver_memory"),
         executor_memory=spark.get("executor_memory"),
         packages=_joined(spark.get("packages")),

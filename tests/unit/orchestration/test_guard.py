@@ -7,7 +7,8 @@ from airflow.sdk import Connection
 
 from slacktide.errors import SetupError
 from slacktide.orchestration.guard import SparkTarget, spark_target
-from slacktide.orchestration.submission import check_programs, find_connection
+from slacktide.orchestration.submission import check_programs, find_connection, submission
+from slacktide.orchestration.variable import WorkspaceConfig
 
 
 def connection(text):
@@ -45,6 +46,38 @@ def test_the_hook_takes_the_very_same_master(text, monkeypatch):
 
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", text)
     assert SparkSubmitHook(conn_id="spark_default")._connection["master"] == GOOD[text].master
+
+
+@pytest.mark.parametrize("mode", ["client", "cluster"])
+def test_what_the_operator_or_the_variable_says_goes_before_the_connection(mode):
+    own = connection("spark://master:7077?deploy-mode=cluster")
+    assert spark_target("spark_default", own, mode).deploy_mode == mode
+
+
+def test_a_local_master_has_no_cluster_whoever_asks_for_one():
+    with pytest.raises(SetupError, match="is used with the deploy mode cluster"):
+        spark_target(
+            "spark_default", connection('{"conn_type":"spark","host":"local[2]"}'), "cluster"
+        )
+
+
+def test_options_of_the_store_go_to_no_driver_in_the_cluster(monkeypatch, tmp_path):
+    for name in ("spark-submit", "java"):
+        (tmp_path / name).touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv(
+        "AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type":"spark","host":"spark://m:7077"}'
+    )
+    config = WorkspaceConfig("shop", root="s3://b/ws", spark={"deploy_mode": "cluster"})
+    asked = (None, "s3://b/ws", {"endpoint": "http://s3"}, "0" * 32)
+    with pytest.raises(SetupError, match="cannot be handed to a driver in the cluster"):
+        submission(config, *asked)
+    assert submission(config, *asked, "client").env
+    assert (
+        submission(config, None, "s3://b/ws", {}, "0" * 32)
+        .conf.keys()
+        .isdisjoint({"spark.pyspark.driver.python"})
+    )
 
 
 BAD = {
