@@ -11,6 +11,7 @@ import typer
 
 from slacktide.cli.access import AsJson, opened, spark_session
 from slacktide.cli.screen import emit, progress, say, sentence, sentences, show_table, told
+from slacktide.common.reasons import Reason
 from slacktide.errors import InvalidSettingError, QueryError
 
 if TYPE_CHECKING:
@@ -127,7 +128,9 @@ def show_verdict(name: str, verdict: Explanation) -> None:
     if verdict.is_incremental:
         say(f"view {name} is incremental: a refresh reads what changed, and what it remembers")
         return
-    say(f"view {name} is recomputed in full whenever its sources change, because")
+    asks_clock = any(Reason.parse(reason).code == "CLOCK" for reason in verdict.reasons)
+    when = "by every run" if asks_clock else "whenever its sources change"
+    say(f"view {name} is recomputed in full {when}, because")
     for reason in verdict.reasons:
         say(f"  {sentence(reason)}")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from slacktide.common.names import check_name
 from slacktide.engine.catalogue import Catalogue
-from slacktide.engine.definitions import check_settings, notice_of
+from slacktide.engine.definitions import USUAL_FUNCTION, check_settings, notice_of
 from slacktide.engine.plan import Alteration, Declared, Plan, Registration
 from slacktide.engine.sources import check_arguments, has_other_columns, is_wider, widened
 from slacktide.errors import InvalidSettingError
@@ -83,7 +83,8 @@ def _declared(declarations: Mapping[str, Any], kind: str) -> Mapping[str, Mappin
 
 
 def _differs(record: FunctionRecord, target: str, returns: str, rest: Mapping[str, Any]) -> bool:
-    return (record.target, record.returns, dict(record.declaration)) != (target, returns, rest)
+    known = {**USUAL_FUNCTION, **record.declaration}
+    return (record.target, record.returns, known) != (target, returns, {**USUAL_FUNCTION, **rest})
 
 
 def _asks_for_columns(record: Source, kind: str, arguments: Mapping[str, Any]) -> bool:

@@ -38,7 +38,8 @@ POLICIES = ("auto", "incremental", "full")
 KEPT: Mapping[str, Any] = MappingProxyType(
     {"due": "arrival", "goal": {"total": True}, "state_budget": None}
 )
-DECLARED = ("kind", "deterministic")
+USUAL_FUNCTION: Mapping[str, Any] = MappingProxyType({"kind": "python", "deterministic": True})
+"""What a function is that is declared by its target and its type alone."""
 SETTINGS = ("due", "goal", "state_budget", "policy", "sink", "paused")
 
 
@@ -285,10 +286,10 @@ def check_function(name: str, returns: str, declaration: Mapping[str, Any]) -> N
             hint="give a type of Spark, as in double or ARRAY<STRING>",
         ) from error
     for key in declaration:
-        if key not in DECLARED:
+        if key not in USUAL_FUNCTION:
             raise InvalidSettingError(
                 f"function {name} has the unknown setting {key!r}",
-                hint=f"besides its target and returns, settings are {', '.join(DECLARED)}",
+                hint=f"besides its target and returns, settings are {', '.join(USUAL_FUNCTION)}",
             )
     kind = declaration.get("kind", KINDS[0])
     if kind not in KINDS:

@@ -60,6 +60,9 @@ def test_the_verdict_comes_before_anything_is_written(shop: Program) -> None:
     assert ran.code == 0
     assert "view ranked is recomputed in full whenever its sources change, because" in ran.out
     assert "window without PARTITION BY is computed anew from the sources" in ran.out
+    daily = "SELECT id, current_date() AS day FROM orders"
+    ran = shop("view", "add", "daily", "--sql", daily, "--dry-run")
+    assert "view daily is recomputed in full by every run, because" in ran.out
     assert shop("view", "list", "--json").document == {"views": {}}
     document = shop("view", "add", "ranked", "--sql", RANKED, "--json").document
     assert document["is_incremental"] is False

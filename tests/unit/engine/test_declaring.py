@@ -124,6 +124,17 @@ def test_columns_that_a_source_cannot_have_are_refused_where_they_apply(
     assert store.world().number == before
 
 
+def test_a_function_is_declared_as_it_is_with_and_without_what_is_usual(store: Store) -> None:
+    as_typed = {"kind": "python", "deterministic": True}
+    Catalogue(store).add_function("f", "os:getpid", "int", as_typed)
+    short = {"target": "os:getpid", "returns": "int"}
+    assert run(store, functions={"f": short}).notices == ()
+    assert run(store, functions={"f": {**short, **as_typed}}).notices == ()
+    for other in ({"deterministic": False}, {"kind": "pandas"}, {"returns": "bigint"}):
+        (notice,) = run(store, functions={"f": {**short, **other}}).notices
+        assert notice == "function f is declared otherwise; drop it to change it"
+
+
 def test_a_plan_keeps_what_was_declared() -> None:
     plan = Plan(
         now="2026-01-01T00:00:00.000000Z",
