@@ -6,8 +6,8 @@
 that plan to Spark, **record** sums up what was done. Then it starts again.
 
 A workspace calls for a run when something has landed that a view lacks, when a declared source,
-function or view is missing in it, or when it cannot be read. Nothing else starts a run: an edit that
-`"apply": true` allows, and views that ask for the time, wait for the next arrival.
+function or view is missing in it, when it cannot be read, or when what the Variable says of it was
+changed. Nothing else starts a run: views that ask for the time wait for the next arrival.
 
 Everything it works on stands in the Variable, which is read when a task runs. What is new is what
 the workspace has not answered yet: no event is trusted, hence none can be lost.

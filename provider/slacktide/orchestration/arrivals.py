@@ -2,7 +2,7 @@
 
 A look at a workspace gives a `Sight`. It calls for a run when something has landed that no answer
 has yet, when something declared is not there yet, or when the workspace cannot be read (the run then
-shows why). A run that changed nothing leaves the sight as it was; the same sight calls again only
+shows why); and so does a declaration that was changed since the last run. A run that changed nothing leaves the sight as it was; the same sight calls again only
 after some patience, so that what fails or is not due yet never makes a busy loop.
 """
 
@@ -31,12 +31,14 @@ class Sight:
         calls: whether there is something to do.
         reason: why, in a few words.
         mark: changes whenever a run brought the workspace, or the world, any further.
+        declared: changes whenever what the Variable says of the workspace does.
     """
 
     workspace: str
     calls: bool
     reason: str
     mark: str
+    declared: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Decision:
 def decide(
     sights: Iterable[Sight], memory: Memory, *, now: datetime, patience: timedelta
 ) -> Decision:
-    """Say which workspaces to run: those that call, and have changed since they last did.
+    """Say which workspaces to run: those that call, and have changed since they last did, and those declared otherwise.
 
     Args:
         sights: what was seen, one for each workspace.
@@ -59,22 +61,27 @@ def decide(
         now: the present instant.
         patience: how long an unchanged sight is left alone.
     """
-    seen = tuple(sights)
-    ready = tuple(sight for sight in seen if sight.calls and _new(sight, memory, now, patience))
+    ready: dict[str, Sight] = {}
+    reasons: list[str] = []
+    for sight in sights:
+        why = _why(sight, memory.get(sight.workspace), now, patience)
+        if why:
+            ready[sight.workspace] = sight
+            reasons.append(f"{sight.workspace}: {why}")
     kept = {name: dict(entry) for name, entry in memory.items()}
-    fresh = {sight.workspace: {"mark": sight.mark, "at": isoformat(now)} for sight in ready}
-    return Decision(
-        ready=tuple(sight.workspace for sight in ready),
-        reasons=tuple(f"{sight.workspace}: {sight.reason}" for sight in ready),
-        memory=kept | fresh,
-    )
+    at = isoformat(now)
+    fresh = {n: {"mark": s.mark, "declared": s.declared, "at": at} for n, s in ready.items()}
+    return Decision(ready=tuple(ready), reasons=tuple(reasons), memory=kept | fresh)
 
 
-def _new(sight: Sight, memory: Memory, now: datetime, patience: timedelta) -> bool:
-    before = memory.get(sight.workspace)
-    if before is None or before["mark"] != sight.mark:
-        return True
-    return now - parse_instant(before["at"]) >= patience
+def _why(sight: Sight, before: Mapping[str, str] | None, now: datetime, patience: timedelta) -> str:
+    """Why a workspace is to run; empty where it is not."""
+    if before is None:
+        return sight.reason
+    if before.get("declared", sight.declared) != sight.declared:
+        return sight.reason or "what the Variable says of it was changed"
+    is_as_before = before["mark"] == sight.mark and now - parse_instant(before["at"]) < patience
+    return "" if is_as_before else sight.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,5 +177,6 @@ def _broken(config: WorkspaceConfig, error: SlacktideError) -> Sight:
 
 
 def _sight(config: WorkspaceConfig, reason: str, state: str) -> Sight:
-    mark = digest_of(state, repr(config)).hex()
-    return Sight(workspace=config.name, calls=bool(reason), reason=reason, mark=mark)
+    declared = digest_of(repr(config)).hex()
+    mark = digest_of(state, declared).hex()
+    return Sight(config.name, bool(reason), reason, mark, declared)

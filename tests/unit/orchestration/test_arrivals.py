@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -72,6 +73,15 @@ def test_whatever_moves_calls_at_once():
         judge(WorkspaceConfig("shop", root="/y"), status(), {"orders": 1}),
     ):
         assert step(moved, memory, minutes=1).ready == ("shop",)
+
+
+def test_a_declaration_that_is_changed_calls_once():
+    memory = step(judge(SHOP, status(), {"orders": 1}), {}).memory
+    edited = judge(replace(SHOP, declarations={**SHOP.declarations, "apply": True}), status(), {})
+    decision = step(edited, memory, minutes=1)
+    assert decision.reasons == ("shop: what the Variable says of it was changed",)
+    assert step(edited, decision.memory, minutes=60).ready == ()
+    assert step(edited, {}).ready == (), "nobody knows what it was"
 
 
 def test_one_workspace_does_not_hide_another():
