@@ -2,8 +2,9 @@
 
 A look at a workspace gives a `Sight`. It calls for a run when something has landed that no answer
 has yet, when something declared is not there yet, or when the workspace cannot be read (the run then
-shows why); and so does a declaration that was changed since the last run. A run that changed nothing leaves the sight as it was; the same sight calls again only
-after some patience, so that what fails or is not due yet never makes a busy loop.
+shows why). A declaration that was changed since the last call does so once. A run that changed nothing
+leaves the sight as it was; the same sight calls again only after some patience, so that what fails or is
+not due yet never makes a busy loop.
 """
 
 from __future__ import annotations
@@ -76,12 +77,13 @@ def decide(
 
 def _why(sight: Sight, before: Mapping[str, str] | None, now: datetime, patience: timedelta) -> str:
     """Why a workspace is to run; empty where it is not."""
+    called = sight.reason if sight.calls else ""
     if before is None:
-        return sight.reason
+        return called
     if before.get("declared", sight.declared) != sight.declared:
-        return sight.reason or "what the Variable says of it was changed"
+        return called or "what the Variable says of it was changed"
     is_as_before = before["mark"] == sight.mark and now - parse_instant(before["at"]) < patience
-    return "" if is_as_before else sight.reason
+    return "" if is_as_before else called
 
 
 @dataclass(frozen=True, slots=True)
