@@ -37,7 +37,7 @@ from slacktide.optimizer.rounds import Rounds
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.intervals import before_last, newest, united
 from slacktide.optimizer.turn import Turn
-from slacktide.optimizer.upkeep import analysis_of
+from slacktide.optimizer.upkeep import analysis_of, chains_read
 from slacktide.program.multiplicity import operators_planned
 from slacktide.program.operator import Program
 
@@ -139,6 +139,8 @@ class _Planning:
         except UnreachableError:  # what has come was not expected, and nothing is stored for it
             program = None
         if rounds is None or program is None or operators_planned(program) > MOST_OPERATORS:
+            return plan
+        if chains_read(program).isdisjoint(self.progress.stored):
             return plan
         now = newest(known)
         cost, instead = self._price(program, now), self._price(plan.program, situation.statistics)

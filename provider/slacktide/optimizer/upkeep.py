@@ -90,6 +90,12 @@ def kept_versions(view: ReadView, states: Mapping[str, Versions], end: Versions)
     return found
 
 
+def chains_read(program: Program) -> set[str]:
+    """The chains that a program reads."""
+    states = {read.chain for read in of_type(program, ReadState)}
+    return states | {read.chain for read in of_type(program, ReadBag)}
+
+
 def missing_state(program: Program, start: Versions, states: Mapping[str, Versions]) -> str:
     """Name a state that is not there as of the start of a run, or give an empty text.
 
@@ -98,8 +104,7 @@ def missing_state(program: Program, start: Versions, states: Mapping[str, Versio
         start: versions from which the run goes on.
         states: the versions of each state that exists, by chain id.
     """
-    needed = {read.chain for read in of_type(program, ReadState)}
-    needed |= {read.chain for read in of_type(program, ReadBag)}
+    needed = chains_read(program)
     needed |= {save.chain for save in of_type(program, Save) if not save.is_base}
     # An answer is there with its view, at the version of its start.
     chains = sorted(filter(is_state, needed))

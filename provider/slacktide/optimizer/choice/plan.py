@@ -182,9 +182,13 @@ def _check_load(load: Load, shared: set[State], space: PlanSpace) -> None:
 def source_of(space: PlanSpace, search: Search, state: State) -> Source:
     """How a search has a node at an instant, inputs first, as deep as it may be."""
     done: dict[State, Source] = {}
+    waiting: set[State] = set()
     stack = [state]
     while stack:
         node, instant = stack[-1]
+        if (node, instant) in done:  # it was needed twice
+            stack.pop()
+            continue
         _, way = search.labels[node, instant]
         if isinstance(way, Carry):
             needed = [] if way.is_shared else [(node, way.saved_at)]
@@ -192,8 +196,9 @@ def source_of(space: PlanSpace, search: Search, state: State) -> Source:
             needed = [(child, instant) for child in space.alternatives[node][way.place].inputs]
         open_ones = [other for other in needed if other not in done]
         if open_ones:
-            if len(stack) > len(search.labels):
+            if (node, instant) in waiting:
                 raise InvariantError(f"node {node} follows from itself")
+            waiting.add((node, instant))
             stack.extend(open_ones)
             continue
         stack.pop()

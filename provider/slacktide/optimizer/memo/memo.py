@@ -233,9 +233,10 @@ class Memo:
                 self._unite(kept, gone)
 
     def _unite(self, kept: int, gone: int) -> None:
-        tvr, lost = self._tvrs[kept], self._tvrs.pop(gone)
+        tvr, lost = self._tvrs[kept], self._tvrs[gone]
         if tvr.used != lost.used:
             raise InvariantError(f"TVR {kept} and TVR {gone} read different tables that change")
+        del self._tvrs[gone]
         self._forward[gone] = kept
         for trait, group in lost.links.items():
             if trait in tvr.links:
@@ -266,7 +267,9 @@ class Memo:
             if now == key:
                 continue
             del tvr.forms[key]
-            del self._of_form[key]
+            owner = self._of_form.get(key)
+            if owner is not None and self.find(owner) == number:  # or another one has the form by now
+                del self._of_form[key]
             known = self._of_form.get(now)
             if known is None or self.find(known) == number:
                 self._of_form[now] = number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -15,16 +16,19 @@ from slacktide.optimizer.choice.objective import LastFirst
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.expand import Problem, Switches, expand
 from slacktide.optimizer.memo.exploration import Exploration
+from slacktide.optimizer.memo.hole import Hole
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has, Leads, Reads
 from slacktide.optimizer.memo.rule import MemoRule
-from slacktide.optimizer.memo.trait import SetSnap, Tie, Trait
+from slacktide.optimizer.memo.trait import SetDelta, SetSnap, Tie, Trait, ValDelta, ValSnap
 from slacktide.optimizer.memo.versions import Tables, Version
 from slacktide.optimizer.plan_space import space_of
 from slacktide.optimizer.statistics import Statistics
 from slacktide.program import operator as o
+from slacktide.program.operator import Operator, operator_inputs
 from tests.harness.planner.summary import PROBLEM, SUMMARY
-from tests.unit.optimizer.views import JOINED, ORDERS, SUMMED, equal
+from tests.harness.planner.tpch_views import TPCH
+from tests.unit.optimizer.views import JOINED, ORDERS, equal
 
 pytestmark = pytest.mark.unit
 FILTERED = r.Filter(ORDERS, equal(1, 2))
@@ -214,22 +218,105 @@ def test_users_say_that_relations_are_equal() -> None:
     assert found.memo.groups.size() < plain.memo.groups.size()
 
 
-def test_pruning_subtracts_only_where_there_is_no_other_way() -> None:
-    problem = Problem(SUMMED, ("lines", "orders"), 2)
+VIEWS = ("q1", "q3", "q4", "q6", "q10", "q12", "q13", "q15", "q16", "q17", "q18", "q22")
+Change = SetDelta | ValDelta
+
+
+def changes(memo: Memo) -> Iterator[tuple[int, Change]]:
+    for tvr in memo.tvrs():
+        yield from ((tvr, trait) for trait in memo.links(tvr) if isinstance(trait, Change))
+
+
+def at(change: Change, version: Version) -> Trait:
+    if isinstance(change, ValDelta):
+        return ValSnap(change.layout, version)
+    return SetSnap(version)
+
+
+def is_difference(flat: Operator, memo: Memo, tvr: int, change: Change) -> bool:
+    """Whether an expression takes what there was from what there is."""
+    links = memo.links(tvr)
+    new, old = (links.get(at(change, version)) for version in (change.end, change.start))
+    if not isinstance(flat, o.Add) or holes(flat)[0].group != new:
+        return False
+    rest = [one for hole in holes(flat)[1:] for one in memo.groups.expressions(hole.group)]
+    taken = [one for one in rest if isinstance(one, o.Negate | o.Regroup)]
+    return any(holes(one)[0].group == old for one in taken)
+
+
+def holes(flat: Operator) -> list[Hole]:
+    return [part for part in operator_inputs(flat) if isinstance(part, Hole)]
+
+
+def differences(memo: Memo) -> list[tuple[Operator, ...]]:
+    """All ways to each change to which a difference is one."""
+    found = []
+    for tvr, change in changes(memo):
+        ways = memo.groups.expressions(memo.links(tvr)[change])
+        if any(is_difference(flat, memo, tvr, change) for flat in ways):
+            found.append(ways)
+    return found
+
+
+@pytest.mark.parametrize("query", VIEWS)
+def test_pruning_subtracts_only_where_there_is_no_other_way(query: str) -> None:
+    problem = TPCH.problem(query, 2)
     pruned, whole = expand(problem), expand(problem, switches=Switches(is_pruned=False))
-    assert pruned.trace.fired["subtract_snapshots"] == 0
-    assert pruned.trace.skipped["subtract_snapshots"] > 0
-    assert whole.trace.fired["subtract_snapshots"] > 0
+    assert all(len(ways) == 1 for ways in differences(pruned.memo))
+    besides = [ways for ways in differences(whole.memo) if len(ways) > 1]
+    assert len(besides) > 3
     assert whole.memo.groups.size() > pruned.memo.groups.size()
 
 
-def test_guided_exploration_merges_no_changes() -> None:
-    problem = Problem(SUMMARY, PROBLEM.tables, 4)
-    switches = Switches(is_translated=False, is_guided=False)
-    guided, free = expand(problem), expand(problem, switches=switches)
-    assert "merge_changes" not in guided.trace.fired
-    assert free.trace.fired["merge_changes"] > 0
-    assert free.memo.groups.size() > guided.memo.groups.size()
+def test_pruning_subtracts_where_there_is_no_other_way() -> None:
+    """The first rows of an order, of which only the answer as it was and as it is are known."""
+    (ways,) = differences(expand(TPCH.problem("q3", 2)).memo)
+    assert len(ways) == 1
+
+
+def is_wide(start: Version, end: Version) -> bool:
+    """Whether more than one interval lies between two versions; one that is virtual is within an interval."""
+    return any(after - before > 1 for before, after in zip(start, end, strict=True))
+
+
+def is_sum_of_changes(flat: Operator, memo: Memo) -> bool:
+    """Whether an expression adds the change of one interval to that of the next."""
+    if not isinstance(flat, o.Add):
+        return False
+    added = [
+        (tvr, trait)
+        for hole in holes(flat)
+        for tvr, trait in memo.linked(hole.group)
+        if isinstance(trait, Change)
+    ]
+    return any(
+        of == whose and one.end == other.start and is_wide(one.start, other.end)
+        for of, one in added
+        for whose, other in added
+    )
+
+
+def sums_of_changes(memo: Memo) -> int:
+    flats = (flat for group in memo.groups for flat in memo.groups.expressions(group))
+    return sum(is_sum_of_changes(flat, memo) for flat in flats)
+
+
+@pytest.mark.parametrize("query", VIEWS)
+def test_guided_exploration_merges_no_changes(query: str) -> None:
+    problem = TPCH.problem(query, 3)
+    copied, guided, free = (
+        expand(problem, switches=switches).memo
+        for switches in (
+            Switches(),
+            Switches(is_translated=False),
+            Switches(is_translated=False, is_guided=False),
+        )
+    )
+    for memo in (copied, guided):
+        assert sums_of_changes(memo) == 0
+        assert not any(is_wide(change.start, change.end) for _, change in changes(memo))
+    assert sums_of_changes(free) > 4
+    assert free.groups.size() > guided.groups.size()
 
 
 def test_columns_of_views_are_not_made_again() -> None:
