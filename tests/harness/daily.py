@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 
 import pytest
 
-from slacktide.engine import progressing
+from slacktide.engine import knowledge, progressing
+from slacktide.engine.goal_setting import weights_of
 from slacktide.optimizer import progress
+from slacktide.optimizer.costs import Fit
 
 REFRESHES = 3
+GOAL = {"weights": [*(0.001,) * (REFRESHES - 1), 1]}
+
+
+@contextmanager
+def storing() -> Iterator[None]:
+    """Let periods be used wherever there is a plan that does, at prices that no run here has changed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "is_worth", lambda *_: True)
+        patch.setattr(knowledge, "fit", lambda _, known: Fit(known, 0, None, None))
+        yield
 
 
 @contextmanager
 def daily() -> Iterator[None]:
     """Let all views have such a goal, and periods be used wherever there is a plan that does."""
-    weights = (*(Fraction(1, 1000),) * (REFRESHES - 1), Fraction(1))
+    weights = weights_of({"goal": GOAL})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(progressing, "weights_of", lambda _: weights)
         patch.setattr(progress, "is_worth", lambda *_: True)

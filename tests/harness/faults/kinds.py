@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tests.harness.constructs import CONSTRUCTS
-from tests.harness.daily import REFRESHES, daily
+from tests.harness.daily import GOAL, REFRESHES, storing
 from tests.harness.eager import eagerly
 from tests.harness.faults.kind import (
     Kind,
@@ -35,6 +35,21 @@ def _states_written(count: int) -> Shown:
     return lambda _, steps: sum("put states/" in step for step in steps) == count
 
 
+def _says(reason: str) -> Shown:
+    return lambda report, _: report.views["v"].reasons[0].startswith(reason)
+
+
+def _daily(sql: str, turn: int, reason: str, **more: Any) -> Kind:
+    return Kind(
+        {"v": sql},
+        settings={"goal": GOAL},
+        circumstances=storing,
+        change=changed_before(turn - 1),
+        shown=_says(reason),
+        **more,
+    )
+
+
 def _maintained(construct: str, **more: Any) -> Kind:
     return Kind({"v": CONSTRUCTS[construct]}, settings={"policy": "incremental"}, **more)
 
@@ -51,6 +66,7 @@ REFERRING = (
     "WHERE c.k = o.c AND o.k = l.o AND o.state <> 'x'"
 )
 FULL = {"v": "full"}
+STATES_ONLY = {"v": "states-only"}
 
 KINDS: Final[dict[str, Kind]] = {
     "linear": _maintained("filter, projection"),
@@ -181,13 +197,11 @@ KINDS: Final[dict[str, Kind]] = {
         change=broken,
         commits=2,
     ),
-    "states only": Kind({"v": JOINED}, circumstances=daily, methods={"v": "states-only"}),
-    "due by its period": Kind(
-        {"v": JOINED},
-        circumstances=daily,
-        change=changed_before(REFRESHES - 1),
-        shown=lambda report, _: report.views["v"].reasons[0].startswith("STORED_EARLY"),
-    ),
+    "states only": _daily(JOINED, 1, "NOT_DUE(1 of 3)", methods=STATES_ONLY),
+    "states only once more": _daily(JOINED, 2, "NOT_DUE(2 of 3)", methods=STATES_ONLY),
+    "due by its period": _daily(JOINED, REFRESHES, "STORED_EARLY(by 2 of them)"),
+    "sums stored early": _daily(COUNTED, 1, "NOT_DUE(1 of 3)", methods=STATES_ONLY),
+    "sums due by their period": _daily(COUNTED, REFRESHES, "STORED_EARLY(by 2 of them)"),
     "turned back": Kind(
         {"v": SUMS},
         circumstances=wary,

@@ -16,7 +16,7 @@ from slacktide.engine.reports import Report
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import SlacktideError, UnknownObjectError
 from slacktide.store.garbage import GRACE
-from slacktide.store.record import Chain
+from slacktide.store.record import Chain, Period
 from tests.harness.faults.kind import Kind
 from tests.harness.faults.outside import Outside
 from tests.harness.faults.points import Point, Points, counted, points
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Answers = dict[str, Counter[Any]]
+Periods = Mapping[str, Period | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class _End:
     report: Report
     answers: Answers
     stored: Mapping[str, Counter[Any]]
+    periods: Periods
     misfits: Mapping[str, bytes]
 
 
@@ -66,6 +68,7 @@ class Bench:
         self._outside = Outside(folder)
         self._restore()
         self._old = self._answers()
+        self._begun = self._periods()
         self._run = max(self._shop.world().runs, default=0)
         self.steps = self._count()
         self._end = self._ended()
@@ -131,7 +134,9 @@ class Bench:
         assert commits == self._kind.commits, self.steps
         assert self._kind.shown(report, self.steps), report.to_dict()
         assert self._shop.another().verify(self._spark).equal
-        return _End(report, self._answers(), self._stored(), self._outside.misfits())
+        return _End(
+            report, self._answers(), self._stored(), self._periods(), self._outside.misfits()
+        )
 
     def _look(self, *, is_committed: bool) -> None:
         """A reader sees the last answer or the next one, and nothing of what is under way."""
@@ -144,6 +149,7 @@ class Bench:
         assert not is_dropped or not self._kind.keeps_history, f"{is_dropped} lost the answer"
         seen = {name: rows for name, rows in self._old.items() if name not in is_dropped}
         assert found == seen, "a reader sees what is not committed"
+        assert self._periods() == self._begun, "a refresh counts that is not committed"
         assert max(self._shop.world().runs, default=0) == self._run
         assert self._shop.another().status().runs == self._run
 
@@ -160,6 +166,8 @@ class Bench:
         assert report.run == end.report.run
         assert report.versions == end.report.versions
         assert {n: v.method for n, v in report.views.items()} == self._kind.methods
+        assert self._kind.shown(report, self.steps), "the retry goes another way"
+        assert self._periods() == end.periods, "a period stands elsewhere"
         answers = self._answers()
         assert self._same(answers), "the answers are others"
         if self._kind.is_repeatable:
@@ -233,6 +241,10 @@ class Bench:
             for chain in self._shop.world().chains.values()
             if chain.id.startswith(("states/", "sources/"))
         }
+
+    def _periods(self) -> Periods:
+        """Where each view stands between two answers."""
+        return {name: view.period for name, view in self._shop.world().views.items()}
 
     def _sum(self, chain: Chain) -> Counter[Any]:
         found: Counter[Any] = Counter()

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
-SLICE = ("aggregate", "rebuilt mirror", "written by Spark", "another view fails")
+SLICE = (
+    "aggregate",
+    "rebuilt mirror",
+    "written by Spark",
+    "another view fails",
+    "sums stored early",
+    "sums due by their period",
+)
 EVERY = 5
 
 
