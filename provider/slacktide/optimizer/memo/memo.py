@@ -268,7 +268,9 @@ class Memo:
                 continue
             del tvr.forms[key]
             owner = self._of_form.get(key)
-            if owner is not None and self.find(owner) == number:  # or another one has the form by now
+            if (
+                owner is not None and self.find(owner) == number
+            ):  # or another one has the form by now
                 del self._of_form[key]
             known = self._of_form.get(now)
             if known is None or self.find(known) == number:
