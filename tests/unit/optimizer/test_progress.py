@@ -50,7 +50,7 @@ def everything_pays(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_answers_are_those_of_batch_and_change_when_they_are_due(name: str) -> None:
     shapes = shapes_of(VIEWS[name])
     days = Days(VIEWS[name], shapes, CHEAP)
-    for batch in batches(shapes, 7, 7):
+    for batch in batches(shapes, 3, 7):
         days.refresh(batch)
     assert days.stored_early
     assert days.used
