@@ -248,4 +248,7 @@ def _taken_in_by_all(world: World, source: Source) -> int:
 
 
 def _seen(view: ViewRecord, source: str) -> int:
-    return view.period.seen.get(source, 0) if view.period else 0
+    """The version up to which a refresh has looked since the answer; 0 where the next one answers in any case."""
+    if view.period is None or view.versions is None:
+        return 0
+    return view.period.seen.get(source, 0)

@@ -9,8 +9,9 @@ not due yet never makes a busy loop.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -64,13 +65,15 @@ def decide(
     """
     ready: dict[str, Sight] = {}
     reasons: list[str] = []
+    kept = {name: dict(entry) for name, entry in memory.items()}
+    at = isoformat(now)
     for sight in sights:
+        kept.setdefault(sight.workspace, {"mark": "", "at": at})
+        kept[sight.workspace].setdefault("declared", sight.declared)
         why = _why(sight, memory.get(sight.workspace), now, patience)
         if why:
             ready[sight.workspace] = sight
             reasons.append(f"{sight.workspace}: {why}")
-    kept = {name: dict(entry) for name, entry in memory.items()}
-    at = isoformat(now)
     fresh = {n: {"mark": s.mark, "declared": s.declared, "at": at} for n, s in ready.items()}
     return Decision(ready=tuple(ready), reasons=tuple(reasons), memory=kept | fresh)
 
@@ -179,6 +182,6 @@ def _broken(config: WorkspaceConfig, error: SlacktideError) -> Sight:
 
 
 def _sight(config: WorkspaceConfig, reason: str, state: str) -> Sight:
-    declared = digest_of(repr(config)).hex()
+    declared = digest_of(json.dumps(asdict(config), sort_keys=True, default=str)).hex()
     mark = digest_of(state, declared).hex()
     return Sight(config.name, bool(reason), reason, mark, declared)

@@ -67,8 +67,7 @@ def submission(
     conn_id = spark_conn_id or config.spark_conn_id
     connection = find_connection(conn_id)
     spark = config.spark
-    deploy_mode = deploy_mode or spark.get("deploy_mode")
-    target = spark_target(conn_id, connection, deploy_mode)
+    target = spark_target(conn_id, connection, deploy_mode or spark.get("deploy_mode"))
     check_programs(connection.extra_dejson.get("spark-binary") or "spark-submit")
     return Submission(
         application=application(),
@@ -76,7 +75,7 @@ def submission(
         conn_id=conn_id,
         conf={**DEFAULT_CONF, **_python(target), **spark.get("conf", {})},
         env={**spark.get("env", {}), **_credentials(target, options)},
-        deploy_mode=deploy_mode,
+        deploy_mode=target.deploy_mode,
         driver_memory=spark.get("driver_memory"),
         executor_memory=spark.get("executor_memory"),
         packages=_joined(spark.get("packages")),

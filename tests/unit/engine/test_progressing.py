@@ -100,6 +100,21 @@ def test_what_a_refresh_has_seen_calls_for_no_other_one(priced: Priced) -> None:
     assert priced.ws.plan().views[0].program is not None, "the due one"
 
 
+@pytest.mark.parametrize(
+    "undo", [s.ResetSource("lineitem"), s.SkipArrival("lineitem", 1), s.DoubtAnswer(VIEW, "fk")]
+)
+def test_what_was_seen_counts_no_more_where_the_answer_is_made_anew(
+    priced: Priced, undo: s.Update
+) -> None:
+    priced.arrive("lineitem", 30_000)
+    priced.run(lambda _: 3.0)
+    priced.commit(undo)
+    assert min(priced.ws.pending().values()) >= 0
+    assert any(priced.ws.pending().values()) or priced.world().sources["lineitem"].version == 0
+    priced.arrive("lineitem", 6_000)
+    assert priced.ws.pending()["lineitem"] > 0
+
+
 def test_a_period_of_which_a_chain_is_gone_goes_on_from_the_answer(priced: Priced) -> None:
     priced.commit(s.AdvancePeriod(VIEW, s.Period(1, ({"lineitem": 1},), ("states/gone",))))
     found = seen(priced)

@@ -82,6 +82,20 @@ def test_a_declaration_that_is_changed_calls_once():
     assert decision.reasons == ("shop: what the Variable says of it was changed",)
     assert step(edited, decision.memory, minutes=60).ready == ()
     assert step(edited, {}).ready == (), "nobody knows what it was"
+    other = WorkspaceConfig(
+        "shop", root="/x", declarations=dict(sorted(SHOP.declarations.items(), reverse=True))
+    )
+    assert step(judge(other, status(), {}), memory, minutes=1).ready == (), "in another order"
+
+
+def test_what_is_seen_beside_a_call_is_remembered_as_it_was_declared():
+    quiet = judge(replace(SHOP, name="b"), status(), {})
+    memory = decide(
+        [judge(SHOP, status(), {"orders": 1}), quiet], {}, now=NOW, patience=PATIENCE
+    ).memory
+    edited = judge(replace(SHOP, name="b", declarations={}), status(), {})
+    assert step(edited, memory, minutes=1).ready == ("b",)
+    assert step(judge(replace(SHOP, name="b"), status(), {"orders": 1}), memory).ready == ("b",)
 
 
 def test_one_workspace_does_not_hide_another():
