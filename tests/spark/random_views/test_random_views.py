@@ -27,8 +27,8 @@ SEED = 7_000_000
 DAILY = 6
 FIRST, VIEWS = (
     1_000_000,
-    84,
-)  # and 17 views over some of them: the first of the campaign, over another stream
+    24,
+)  # and some over these: the first of the campaign, over another stream
 FOUND = Path(__file__).with_name("found")
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
@@ -40,10 +40,10 @@ def test_every_answer_equals_batch(spark: SparkSession, tmp_path: Path) -> None:
     player.together(2)
     found = summary({"batches": 2, "rounds": [player.round.to_dict()]})
     assert [case.wrong for case in player.failures] == []
-    assert found["views"] >= 100
+    assert found["views"] >= 26
     assert found["refused by Spark"] <= 2
-    assert found["answers"]["not empty"] >= 0.8
-    assert len(found["constructs"]) >= 100
+    assert found["answers"]["not empty"] >= 0.7
+    assert len(found["constructs"]) >= 50
 
 
 def test_the_same_rows_by_another_way(spark: SparkSession, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tests.harness.plans import Case
 from tests.harness.referring import FOREIGN_KEYS, SHAPES, Joins, Rows, next_batch
 
 SHARDS = 4
-EXAMPLES = 150
+EXAMPLES = 90
 BATCHES = 4
 
 

@@ -19,7 +19,7 @@ from tests.harness.plans import cases
 pytestmark = pytest.mark.timeout(600)
 
 SHARDS = 8
-EXAMPLES = 125
+EXAMPLES = 75
 DECISIONS = ((("auto", 0.0),) * 6) + (("full", 0.0), ("auto", 0.5))
 COMPACTED = (None, None, 0, 1)
 

@@ -55,7 +55,7 @@ def asked_anew(
 
 
 @hypothesis.settings(
-    max_examples=100, suppress_health_check=list(hypothesis.HealthCheck), deadline=None
+    max_examples=60, suppress_health_check=list(hypothesis.HealthCheck), deadline=None
 )
 @hypothesis.given(data=st.data())
 def refresh_equals_batch(data: st.DataObject) -> None:
