@@ -291,14 +291,15 @@ def check_function(name: str, returns: str, declaration: Mapping[str, Any]) -> N
                 f"function {name} has the unknown setting {key!r}",
                 hint=f"besides its target and returns, settings are {', '.join(USUAL_FUNCTION)}",
             )
-    kind = declaration.get("kind", KINDS[0])
-    if kind not in KINDS:
+    declared = {**USUAL_FUNCTION, **declaration}
+    if declared["kind"] not in KINDS:
         raise InvalidSettingError(
-            f"function {name} has the kind {kind!r}", hint=f"kinds are {', '.join(KINDS)}"
+            f"function {name} has the kind {declared['kind']!r}",
+            hint=f"kinds are {', '.join(KINDS)}",
         )
-    if not isinstance(declaration.get("deterministic", True), bool):
+    if not isinstance(declared["deterministic"], bool):
         raise InvalidSettingError(
-            f"function {name} has deterministic = {declaration['deterministic']!r}",
+            f"function {name} has deterministic = {declared['deterministic']!r}",
             hint="it is true or false",
         )
 

@@ -15,6 +15,7 @@ from slacktide.optimizer.expand import METHODS, Expanded, Problem, expand
 from slacktide.optimizer.memo.trait import SetSnap, ValSnap
 from slacktide.optimizer.memo.versions import moved, realised
 from slacktide.optimizer.methods.holding import Held
+from slacktide.optimizer.upkeep import chains_read
 from slacktide.program.operator import Program
 from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
@@ -32,7 +33,7 @@ from tests.harness.planner.summary import (
     TupleCosts,
 )
 from tests.unit.optimizer.methods.test_higher_order import CHAIN
-from tests.unit.optimizer.test_rounds import batches, stored_before
+from tests.unit.optimizer.test_rounds import batches
 
 pytestmark = pytest.mark.unit
 ROUNDS = 6
@@ -208,7 +209,7 @@ def test_an_instant_that_was_added_or_changed_goes_on_from_what_is_stored(
     again.choice.plan.check(again.space)
     programs = emit("v", expanded, again.space, again.choice.plan)
     assert sorted(programs) == list(range(2, len(coming) + 1))
-    assert stored_before(programs[2]) == {*world.states, *world.bags}
+    assert chains_read(programs[2]) == {*world.states, *world.bags}
     run(programs, coming, set(programs), world)
 
 
@@ -232,7 +233,7 @@ def test_a_period_that_becomes_longer_or_shorter_goes_on_from_what_is_stored(
     *_, due = [days.refresh(batch) for batch in coming[2 : now + 1]]
     assert days.used == 1
     assert due.program is not None
-    assert stored <= stored_before(due.program)
+    assert stored <= chains_read(due.program)
 
 
 @pytest.mark.parametrize(("failed", "cost"), [(1, 19), (2, 13)])
@@ -253,7 +254,7 @@ def test_a_state_of_a_failed_run_is_done_without(failed: int, cost: int) -> None
     assert costs_of(again) == (0, cost, 18)
     assert costs_of(tempting)[1] < cost
     programs = emit("v", expanded, again.space, again.choice.plan)
-    assert stored_before(programs[2]) == committed
+    assert chains_read(programs[2]) == committed
     if failed == 1:
         arrive(world, BATCHES[1])
     world.accept(run_program(programs[2], world))

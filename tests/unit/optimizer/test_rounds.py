@@ -18,6 +18,7 @@ from slacktide.optimizer.expand import METHODS, Problem, expand
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.rounds import Rounds, worth_keeping
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
+from slacktide.optimizer.upkeep import chains_read
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program, operator_inputs
 from slacktide.program.reference.bags import Bag
@@ -135,11 +136,6 @@ def is_table(operator: Operator) -> bool:
     return all(isinstance(part, TABLE) for part in of_type(operator, Operator))
 
 
-def stored_before(program: Program) -> set[str]:
-    states = {part.chain for part in of_type(program, o.ReadState)}
-    return states | {part.chain for part in of_type(program, o.ReadBag)}
-
-
 def saved(program: Program) -> set[str]:
     return {step.chain for step in of_type(program, o.Save)}
 
@@ -160,7 +156,7 @@ def test_ten_rounds_without_recomputation(name: str, share: float) -> None:
     for program, _ in later:
         assert made_of_whole_sources(program) == set()
         assert saved(program) == saved(first)
-        assert saved(program) <= stored_before(program), "each goes on from what it was"
+        assert saved(program) <= chains_read(program), "each goes on from what it was"
         assert not any(save.is_base for save in of_type(program, o.Save))
     assert changed(found) >= ROUNDS - 2
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
-from functools import reduce
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial, reduce
 from itertools import combinations, product
+from typing import TypeVar
 
 import pytest
 
@@ -25,6 +26,7 @@ from slacktide.optimizer.choice.space import Alternative, Goal, PlanSpace, Stora
 from tests.harness.planner.spaces import cheapest, random_space
 
 SEEDS = range(700)
+Best = TypeVar("Best")
 Had = dict[State, Key]
 Ways = Iterator[tuple[State, Key]]
 pytestmark = pytest.mark.unit
@@ -35,19 +37,31 @@ def objectives(source: random.Random, space: PlanSpace) -> tuple[Objective, Obje
     return weighted(weights), LastFirst(space.instants)
 
 
+def reachable(
+    seeds: Iterable[int],
+    make: Callable[[random.Random], PlanSpace],
+    cost: int,
+    best: Callable[[PlanSpace, Objective], Best | None],
+) -> Iterator[tuple[int, PlanSpace, Objective, Best]]:
+    """Drawn spaces with what is best in them; where something that is due cannot be had, choosing says so."""
+    for seed in seeds:
+        source = random.Random(seed)  # noqa: S311
+        space = make(source)
+        objective = objectives(source, space)[cost]
+        found = best(space, objective)
+        if found is None:
+            with pytest.raises(UnreachableError):
+                choose(space, objective)
+            continue
+        yield seed, space, objective, found
+
+
 @pytest.mark.parametrize("cost", [0, 1], ids=["weighted", "last first"])
 @pytest.mark.parametrize("is_cyclic", [False, True], ids=["acyclic", "cyclic"])
 def test_equals_exhaustive_enumeration(cost: int, is_cyclic: bool) -> None:
     compared = 0
-    for seed in SEEDS:
-        source = random.Random(seed)  # noqa: S311
-        space = random_space(source, is_cyclic=is_cyclic)
-        objective = objectives(source, space)[cost]
-        expected = cheapest(space, objective)
-        if expected is None:
-            with pytest.raises(UnreachableError):
-                choose(space, objective)
-            continue
+    make = partial(random_space, is_cyclic=is_cyclic)
+    for seed, space, objective, expected in reachable(SEEDS, make, cost, cheapest):
         assert choose(space, objective, most_candidates=0).key == expected, seed
         compared += 1
     assert compared >= 500
@@ -156,16 +170,8 @@ def cheapest_of_all_sets(space: PlanSpace, objective: Objective) -> tuple[Key, K
 @pytest.mark.parametrize("cost", [0, 1], ids=["weighted", "last first"])
 def test_greedy_states_are_never_dearer_than_none_and_seldom_than_the_best_set(cost: int) -> None:
     compared = shared = equal = 0
-    for seed in range(300):
-        source = random.Random(seed)  # noqa: S311
-        space = space_of_many_uses(source)
-        objective = objectives(source, space)[cost]
-        found = cheapest_of_all_sets(space, objective)
-        if found is None:
-            with pytest.raises(UnreachableError):
-                choose(space, objective)
-            continue
-        alone, best = found
+    drawn = reachable(range(300), space_of_many_uses, cost, cheapest_of_all_sets)
+    for seed, space, objective, (alone, best) in drawn:
         key = choose(space, objective).key
         assert best <= key <= alone, seed
         compared += 1
@@ -266,23 +272,20 @@ def test_what_is_read_many_times_does_not_follow_from_itself() -> None:
         1: (Alternative((0,), (1,)),),
         2: (Alternative((1,) * copies, (1,)),),
     }
-    found = choose(PlanSpace(1, ways, {}, (Goal(2, 1),)), total(1))
+    space = PlanSpace(1, ways, {}, (Goal(2, 1),))
+    found = choose(space, total(1))
     assert found.key == (1 + 2 * copies,)
-    found.plan.check(PlanSpace(1, ways, {}, (Goal(2, 1),)))
+    found.plan.check(space)
 
 
-@pytest.mark.parametrize("last_first", [True, False])
-def test_a_choice_without_time_has_no_states_and_says_so(last_first: bool) -> None:
+@pytest.mark.parametrize("cost", [0, 1], ids=["weighted", "last first"])
+def test_a_choice_without_time_has_no_states_and_says_so(cost: int) -> None:
     fewer = 0
-    for seed in range(40):
-        space = space_of_many_uses(random.Random(seed))  # noqa: S311
-        objective = LastFirst(2) if last_first else total(2)
-        try:
-            hurried = choose(space, objective, is_spent=lambda: True)
-        except UnreachableError:
-            continue
+    drawn = reachable(range(40), space_of_many_uses, cost, cheapest_of_all_sets)
+    for _, space, objective, (alone, _) in drawn:
+        hurried = choose(space, objective, is_spent=lambda: True)
         assert not hurried.plan.states
-        assert hurried.key == choose(space, objective, most_candidates=0).key
+        assert hurried.key == alone
         hurried.plan.check(space)
         fewer += not hurried.is_whole
         assert choose(space, objective).is_whole
