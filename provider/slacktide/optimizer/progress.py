@@ -37,7 +37,8 @@ from slacktide.optimizer.rounds import Rounds
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.intervals import before_last, newest, united
 from slacktide.optimizer.turn import Turn
-from slacktide.optimizer.upkeep import analysis_of, chains_read
+from slacktide.optimizer.upkeep import analysis_of
+from slacktide.program.chains import chains_read
 from slacktide.program.multiplicity import operators_planned
 from slacktide.program.operator import Program
 

@@ -14,7 +14,8 @@ from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.join_bags import is_ahead, is_there, joins_of, sources_of
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Versions
-from slacktide.program.operator import Program, ReadBag, ReadSnapshot, ReadState, Save
+from slacktide.program.chains import chains_read
+from slacktide.program.operator import Program, ReadSnapshot, Save
 
 
 def verdict(view: ReadView) -> tuple[Reason, ...]:
@@ -88,12 +89,6 @@ def kept_versions(view: ReadView, states: Mapping[str, Versions], end: Versions)
         ):
             found.update(versions)
     return found
-
-
-def chains_read(program: Program) -> set[str]:
-    """The chains that a program reads."""
-    states = {read.chain for read in of_type(program, ReadState)}
-    return states | {read.chain for read in of_type(program, ReadBag)}
 
 
 def missing_state(program: Program, start: Versions, states: Mapping[str, Versions]) -> str:

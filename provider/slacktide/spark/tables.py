@@ -15,15 +15,14 @@ from slacktide.algebra.relation import Columns
 from slacktide.algebra.sql import quoted
 from slacktide.common.chain_ids import mirror_id
 from slacktide.common.tree import of_type
+from slacktide.program.chains import chains_read
 from slacktide.program.operator import (
     Moment,
     Operator,
-    ReadBag,
     ReadChanges,
     ReadSaved,
     ReadSegments,
     ReadSnapshot,
-    ReadState,
 )
 from slacktide.spark import landed
 from slacktide.spark.bags import current_rows_sql, rows_sql
@@ -234,9 +233,7 @@ class Tables:
             mirror = self._mirror(read.source, version)
             yield self._window(read.source, mirror.version, version)
             yield from mirror.segments if mirror.base is None else (mirror.base, *mirror.segments)
-        chains = {read.chain for read in of_type(operator, ReadBag)}
-        chains |= {read.chain for read in of_type(operator, ReadState)}
-        for chain in chains:
+        for chain in chains_read(operator):
             yield from self._segments(chain)
         for some in of_type(operator, ReadSegments):
             yield from self._segments(some.chain)[some.first :]

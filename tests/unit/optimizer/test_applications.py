@@ -15,7 +15,7 @@ from slacktide.optimizer.expand import METHODS, Expanded, Problem, expand
 from slacktide.optimizer.memo.trait import SetSnap, ValSnap
 from slacktide.optimizer.memo.versions import moved, realised
 from slacktide.optimizer.methods.holding import Held
-from slacktide.optimizer.upkeep import chains_read
+from slacktide.program.chains import chains_read
 from slacktide.program.operator import Program
 from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate

@@ -6,10 +6,10 @@ import copy
 
 import pytest
 
-from slacktide.common.tree import of_type
 from slacktide.optimizer.applications import maintenance, progressive
 from slacktide.optimizer.emission import emit
 from slacktide.program import operator as o
+from slacktide.program.chains import chains_read
 from slacktide.program.operator import Program
 from slacktide.program.reference.programs import run_program
 from tests.harness.memory import MemorySource, MemoryWorld
@@ -69,7 +69,6 @@ def test_no_run_reads_what_it_writes(kind: str) -> None:
     """Why it may be run again: a state has its version in its name, and is written whole."""
     for program in programs_of(kind).values():
         saved = {step.chain for step in program.steps if isinstance(step, o.Save)}
-        stored = {read.chain for read in of_type(program, o.ReadBag)}
-        stored |= {read.chain for read in of_type(program, o.ReadState)}
+        stored = chains_read(program)
         assert saved.isdisjoint(stored)
         assert all(step.is_base for step in program.steps if isinstance(step, o.Save | o.Publish))

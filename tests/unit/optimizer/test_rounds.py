@@ -18,8 +18,8 @@ from slacktide.optimizer.expand import METHODS, Problem, expand
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.rounds import Rounds, worth_keeping
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
-from slacktide.optimizer.upkeep import chains_read
 from slacktide.program import operator as o
+from slacktide.program.chains import chains_read
 from slacktide.program.operator import Operator, Program, operator_inputs
 from slacktide.program.reference.bags import Bag
 from slacktide.program.reference.programs import run_program

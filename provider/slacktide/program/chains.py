@@ -1,0 +1,13 @@
+"""Which of what earlier runs have stored is read."""
+
+from __future__ import annotations
+
+from slacktide.common.node import Node
+from slacktide.common.tree import of_type
+from slacktide.program.operator import ReadBag, ReadState
+
+
+def chains_read(node: Node) -> set[str]:
+    """The chains that a program or an operator reads as they were at the start of the run."""
+    states = {read.chain for read in of_type(node, ReadState)}
+    return states | {read.chain for read in of_type(node, ReadBag)}
