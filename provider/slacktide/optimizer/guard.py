@@ -5,9 +5,10 @@ after it would cost if it wrote a thousand times as many rows as expected; betwe
 as a line, and where that meets the price of the dearer full way, as states have to be built again after it, is the
 break-even point. Past it the run leaves its increments and computes the answer alone, once: so a wrong estimate costs
 what led to that step, and no more. A program that is run though it is expected to be dearer, to find out or to keep
-the states, may cost twice of what is expected. What leads to a step that writes little is seen by the CPU that it takes:
-it may take twice of the dearest way, as most that cost more than full end soon after, and nobody knows of the others
-how much is left. Ended there, the run costs twice of that and the answer alone.
+the states, may write what makes it cost twice of what is expected. What leads to a step that writes little is seen by
+the CPU that it takes: it may take twice of the dearest way, as most that cost more than full end soon after, and nobody
+knows of the others how much is left. Ended there, the run costs twice of that and the answer alone. What runs to find
+out whether it is cheaper than full has shown that it is not once it has taken what the dearer full way takes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LEAST: Final = 100_000
 """Rows that no run turns back for: what is left to do is soon done."""
 TRIED: Final = 2.0
 """How many times of what is expected a program may cost that is expected to be dearer than a full run, and how many
-times of the dearest way its tasks may take."""
+times of the dearest way its tasks may take, unless it runs to find out."""
 MOST_WATCHED: Final = 2
 """The first steps that write to states, which are watched: each takes an estimate of the whole program."""
 
@@ -79,5 +80,7 @@ def _seconds(found: Predictions) -> float | None:
     """What tasks may take; without end where no full run has told what one costs."""
     if "observed" not in (found.text.basis, found.rebuild.basis):
         return None
-    ways = (found.incremental, found.text, found.rebuild)
-    return round(TRIED * max(one.in_tasks for one in ways), 3)
+    full = max(found.text.in_tasks, found.rebuild.in_tasks)
+    if found.incremental.basis == "doubted":
+        return round(full, 3)
+    return round(TRIED * max(full, found.incremental.in_tasks), 3)

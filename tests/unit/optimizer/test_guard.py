@@ -90,25 +90,34 @@ def test_what_is_dearer_anyway_may_cost_twice_of_what_is_expected(rel: r.Rel) ->
     assert tried
 
 
-def seconds(incremental: float, text: float, rebuild: float, basis: Basis) -> float | None:
-    """What tasks may take where these are expected, and full runs are known so."""
-    own = replace(TEXT, way="incremental", in_tasks=incremental, basis="modelled")
+def seconds(
+    incremental: float, text: float, rebuild: float, basis: Basis, own: Basis = "modelled"
+) -> float | None:
+    """What tasks may take where these are expected, and full runs and increments are known so."""
+    extending = replace(TEXT, way="incremental", in_tasks=incremental, basis=own)
     full = replace(TEXT, in_tasks=text, basis="modelled")
     built = replace(full, way="rebuild", in_tasks=rebuild, basis=basis)
     program = program_of(STORING[0])
     work_of = partial(work_by_node, program, known(0.01), STORING[0])
-    return guard_of(program, work_of, DEFAULTS, Predictions(own, built, full)).cpu_seconds
+    return guard_of(program, work_of, DEFAULTS, Predictions(extending, built, full)).cpu_seconds
 
 
 @pytest.mark.parametrize(
     ("expected", "most"),
     [((1.0, 40.0, 60.0), 120.0), ((90.0, 40.0, 60.0), 180.0)],
-    ids=["full", "tried"],
+    ids=["full", "keeping states"],
 )
 def test_tasks_may_take_twice_of_the_dearest_way(
     expected: tuple[float, float, float], most: float
 ) -> None:
     assert seconds(*expected, "observed") == most
+
+
+@pytest.mark.parametrize("expected", [1.0, 90.0, 900.0])
+def test_what_runs_to_find_out_ends_where_it_has_taken_what_full_takes(expected: float) -> None:
+    assert seconds(expected, 40.0, 60.0, "observed", "doubted") == 60.0
+    assert seconds(expected, 60.0, 40.0, "observed", "doubted") == 60.0
+    assert seconds(expected, 40.0, 60.0, "modelled", "doubted") is None
 
 
 def test_what_no_full_run_has_told_bounds_nothing() -> None:
