@@ -19,13 +19,14 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.textual import to_text
 from slacktide.errors import ExecutionError
 from slacktide.optimizer.expand import METHODS
-from tests.campaigns.planner import SINGLE, random_relations, random_trees
+from tests.campaigns.planner import SINGLE, random_groupings, random_relations, random_trees
 from tests.harness.by_line import by_line
 from tests.harness.planner.on_spark import Prices, differences, planned_rounds
 from tests.harness.plans import Case
@@ -39,12 +40,11 @@ KEYED = "k"
 
 
 def views(count: int, seed: int) -> Iterator[Case]:
-    """Random relations and random trees of joins, in turns."""
-    half = (count + 1) // 2
-    drawn = zip(random_relations(half, seed), random_trees(half, seed), strict=False)
-    for relation, tree in drawn:
-        yield Case(*relation)
-        yield Case(*tree)
+    """Random relations, random trees of joins and random groupings, in turns."""
+    each = -(-count // 3)
+    kinds = (random_relations(each, seed), random_trees(each, seed), random_groupings(each, seed))
+    for drawn in islice(chain.from_iterable(zip(*kinds, strict=False)), count):
+        yield Case(*drawn)
 
 
 def examine(spark: SparkSession, case: Case, source: random.Random) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from zlib import crc32
 
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
@@ -27,6 +28,8 @@ VIEW = "v"
 
 class Maintained:
     """The view of a case; every plan goes through its stored form before it is run.
+
+    The changes of half of its sources are netted, as their names and the view have it.
 
     Args:
         case: the view and its sources.
@@ -56,6 +59,10 @@ class Maintained:
         self.states: dict[str, dict[str, int]] = {}
         self.remembers: tuple[str, ...] = ()
         self._is_shared = False
+        seed = crc32(case.relation.digest)
+        self._netted = frozenset(
+            name for name in self.read.sources if crc32(name.encode(), seed) % 2
+        )
 
     def arrive(self, batch: Mapping[str, Bag]) -> None:
         """Let changes arrive; a source that the batch does not name has none."""
@@ -79,6 +86,7 @@ class Maintained:
             remembers=self.remembers,
             is_shared=self._is_shared,
             evidence=Evidence(merges=True),
+            netted=self._netted,
         )
         plan = plan_view(VIEW, self.read, situation)
         return ViewPlan.from_dict(json.loads(json.dumps(plan.to_dict())))

@@ -6,7 +6,7 @@ expected, a blank line. ``REWRITE=1 pytest tests/specs`` writes what was found i
 Directives:
     delta changed=a,b    the change of the relation when these sources change, or ``no change``; with
                          ``remembered=few`` or ``many``, joins inside are remembered and have so many rows; with
-                         ``refers=a.x,b.k`` a foreign key holds
+                         ``refers=a.x,b.k`` a foreign key holds; changes of ``netted=a,b`` are netted
     verdict              the reasons for which the view is recomputed, or ``maintained``
     check                random data and changes through all programs: ``equal`` to batch
     apply rule=NAME      what a rule of the plan space adds to the memo of the relation, Q, over two instants, for the last
@@ -59,8 +59,8 @@ def delta(relation: Rel, arguments: Arguments) -> str:
         "v",
         Maintainability(relation),
         changed=changed,
-        rebuilds=False,
         remembered=kept,
+        netted=frozenset(arguments.get("netted", "").split(",")),
         foreign_keys=_foreign_keys(arguments.get("refers", "")),
     )
     change = derivation.delta(relation)

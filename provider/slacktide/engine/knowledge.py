@@ -95,9 +95,10 @@ class Knowledge:
         changed: int | None = None,
         *,
         merges: bool = True,
+        unmerged: int | None = None,
     ) -> Evidence:
         """The past runs of a view under its present text, and what of its sources holds now; see `Evidence`."""
-        now = Evidence((), self.coefficients, rows, changed, merges)
+        now = Evidence((), self.coefficients, rows, changed, merges, unmerged)
         if record is None or record.since is None:
             return now
         since = record.since
@@ -371,6 +372,7 @@ def _past(run: int, told: Any) -> PastRun | None:
             changed=_sound_count(predicted.get("changed_rows")),
             # The first run reads rows as they have landed.
             merges=bool(predicted.get("merges", "FIRST_RUN" not in told.get("reasons", ()))),
+            unmerged=_sound_count(predicted.get("unmerged_rows")),
             switches="remembering" in predicted,
             turned_back=_has_turned_back(told),
             is_first="FIRST_RUN" in told.get("reasons", ()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import reduce
 from time import process_time
 from typing import Final
 
@@ -22,10 +23,13 @@ from slacktide.optimizer.api import Situation, plan_view
 from slacktide.optimizer.budget import IsSpent
 from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
 from slacktide.optimizer.mirror import is_due
+from slacktide.optimizer.net_changes import netted
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.progress import plan_turn
+from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.upkeep import Upkeep, kept_versions
 from slacktide.program.operator import Save
+from slacktide.store.arrivals import Totals
 from slacktide.store.naming import segments
 from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World, reads
@@ -121,6 +125,8 @@ def situation_of(
     states = state_versions(world)
     kept = {} if start else kept_versions(view, states, end)
     since = {**end, **kept} if kept else start
+    merged = _merged(world, view, end)
+    statistics = known.statistics(view, since, end)
     return Situation(
         start=start,
         end=end,
@@ -133,12 +139,13 @@ def situation_of(
         kept=kept,
         foreign_keys=foreign_keys_at(world, start, end),
         broken="" if record is None else record.doubted,
-        statistics=known.statistics(view, since, end),
+        statistics=statistics,
         evidence=known.evidence(
             record,
             known.rows(view, end),
             known.rows_changed(view, since, end),
-            merges=_merges(known, view, end),
+            merges=_merges(world, view, end, merged),
+            unmerged=reduce(Totals.plus, merged.values(), Totals()).rows,
         ),
         remembers=() if record is None else record.remembers,
         is_shared=record is not None and known.is_shared(record),
@@ -148,6 +155,7 @@ def situation_of(
         append_only=frozenset(
             name for name in view.sources if _never_loses_rows(world.sources[name])
         ),
+        netted=_netted(world, view, statistics, end),
     )
 
 
@@ -156,11 +164,26 @@ def _never_loses_rows(source: Source) -> bool:
     return source.kind == "files" or bool(source.arguments.get("append_only"))
 
 
-def _merges(known: Knowledge, view: ReadView, end: Mapping[str, int]) -> bool:
+def _netted(
+    world: World, view: ReadView, statistics: Statistics, end: Mapping[str, int]
+) -> frozenset[str]:
+    """The sources of a view whose changes are netted, of those that have ever lost a row, or may have."""
+    if view.relation is None:
+        return frozenset()
+    arrivals = {name: world.sources[name].arrivals for name in view.sources}
+    losing = [name for name, one in arrivals.items() if one.totals(0, end[name]).deletes != 0]
+    return netted(view.relation, statistics, losing)
+
+
+def _merged(world: World, view: ReadView, end: Mapping[str, int]) -> dict[str, Totals]:
+    """By source of which a full run merges a mirror with the changes after it, as rows have gone: these changes."""
+    found = {name: _since_base(world, name, end[name]) for name in view.sources}
+    return {name: changes for name, changes in found.items() if changes.deletes != 0}
+
+
+def _merges(world: World, view: ReadView, end: Mapping[str, int], merged: Collection[str]) -> bool:
     """Whether a full run merges most of the rows that it reads; see `Evidence.merges`."""
-    sources = known.world.sources
-    rows = {name: sources[name].rows_at(end[name]) or 0 for name in view.sources}
-    merged = [name for name in rows if _is_merged(known.world, name, end[name])]
+    rows = {name: world.sources[name].rows_at(end[name]) or 0 for name in view.sources}
     if not any(rows.values()):  # nobody has counted them
         return bool(merged)
     return 2 * sum(rows[name] for name in merged) > sum(rows.values())
@@ -367,12 +390,12 @@ def _read_versions(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> d
     return dict(sorted(read.items()))
 
 
-def _is_merged(world: World, name: str, end: int) -> bool:
-    """Whether rows have gone from a mirror since its base was written, which a run will not write anew."""
+def _since_base(world: World, name: str, end: int) -> Totals:
+    """What has come to a mirror since its base was written; nothing where there is none, or a run will write it anew."""
     chain = world.chains.get(mirror_id(name))
     if chain is None or chain.base is None or is_mirror_due(world, name, end):
-        return False
-    return world.sources[name].arrivals.totals(chain.base.versions[name], end).deletes != 0
+        return Totals()
+    return world.sources[name].arrivals.totals(chain.base.versions[name], end)
 
 
 def is_mirror_due(world: World, name: str, end: int) -> bool:

@@ -71,6 +71,7 @@ class Situation:
         stumbles: whether a program of the view failed lately, over a row or to Spark, where the author's text did not.
         append_only: the sources of which no row is ever taken away, by declaration.
         rounds: as of `weighing.Case`.
+        netted: the sources whose changes are netted, see `net_changes`.
     """
 
     start: Versions
@@ -92,6 +93,7 @@ class Situation:
     stumbles: bool = False
     append_only: frozenset[str] = frozenset()
     rounds: int = 0
+    netted: frozenset[str] = frozenset()
 
 
 def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
@@ -217,6 +219,7 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
         situation.states,
         situation.others,
         situation.rounds,
+        situation.netted,
     )
     return _weighed(name, view, situation, question)
 

@@ -43,11 +43,12 @@ class Derivation:
         view: name of the view, whose answer is the result of its root.
         analysis: of the view's relation.
         changed: names of the sources that have changes in this run.
-        rebuilds: make the answer, and states, anew instead of extending them.
-        kept: states that are extended nevertheless.
+        kept: where the answer is made anew, and states with it, those that are extended nevertheless; None where
+            all is extended.
         foreign_keys: those that hold at the start and at the end of the run.
         remembered: joins that are stored besides what operators need, see `remembered_joins`, and whether
             they have few rows.
+        netted: the sources whose changes are netted, see `net_changes`.
 
     Attributes:
         scopes: the sources that each state which the program writes is made of.
@@ -60,14 +61,15 @@ class Derivation:
         analysis: Maintainability,
         *,
         changed: frozenset[str],
-        rebuilds: bool,
-        kept: frozenset[str] = frozenset(),
+        kept: frozenset[str] | None = None,
         foreign_keys: frozenset[ForeignKey] = frozenset(),
         remembered: Mapping[r.Rel, bool] = MappingProxyType({}),
+        netted: frozenset[str] = frozenset(),
     ) -> None:
-        self.rebuilds = rebuilds
+        self.rebuilds = kept is not None
+        self._netted = netted
         self._remembered = remembered
-        self._kept = kept
+        self._kept = kept or frozenset()
         self._foreign_keys = foreign_keys
         self.used: set[ForeignKey] = set()
         self.scopes: dict[str, tuple[str, ...]] = {}
@@ -85,6 +87,10 @@ class Derivation:
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""
         return source in self._changed
+
+    def is_netted(self, source: str) -> bool:
+        """Whether changes of a source that cancel out are left out before they meet anything."""
+        return source in self._netted
 
     def is_small_bag(self, rel: r.Rel) -> bool:
         """Whether a relation, or what it projects or selects from, is remembered with at most `FEW_ROWS` rows."""
@@ -305,9 +311,9 @@ def maintain(
     changed: frozenset[str],
     foreign_keys: frozenset[ForeignKey] = frozenset(),
     *,
-    remembered: frozenset[r.Rel] = frozenset(),
+    remembered: Mapping[r.Rel, bool] = MappingProxyType({}),
     begun: frozenset[r.Rel] = frozenset(),
-    few: frozenset[r.Rel] = frozenset(),
+    netted: frozenset[str] = frozenset(),
 ) -> Maintenance:
     """Give the program that extends the answer and the states by what changed.
 
@@ -318,17 +324,17 @@ def maintain(
         analysis: of its relation.
         changed: the sources that have changed.
         foreign_keys: those that hold.
-        remembered: joins that are stored besides what operators need.
+        remembered: joins that are stored besides what operators need, and whether they have few rows.
         begun: such joins that the run starts to store.
-        few: the remembered ones that have few rows.
+        netted: the sources whose changes are netted, see `net_changes`.
     """
     derivation = Derivation(
         view,
         analysis,
         changed=changed,
-        rebuilds=False,
         foreign_keys=foreign_keys,
-        remembered={rel: rel in few for rel in remembered},
+        remembered=remembered,
+        netted=netted,
     )
     root = analysis.root
     change = derivation.delta(root)
@@ -367,7 +373,7 @@ def resume(
     Returns:
         None where a state that is kept stands on one that is not.
     """
-    derivation = Derivation(view, analysis, changed=changed, rebuilds=True, kept=kept)
+    derivation = Derivation(view, analysis, changed=changed, kept=kept)
     try:
         answer = derivation.at(analysis.root, "after")
     except NotKeptError:
@@ -389,7 +395,7 @@ def _anew(
         view,
         analysis,
         changed=everything,
-        rebuilds=True,
+        kept=frozenset(),
         remembered=dict.fromkeys(remembered, False),
     )
     return derivation, derivation.at(analysis.root, "after")

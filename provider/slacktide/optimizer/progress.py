@@ -239,8 +239,15 @@ class _Planning:
         at_once, situation = united(self.progress.statistics), self.situation
         changed = frozenset(n for n, one in at_once.sources.items() if one.changes[0].rows.value)
         there = present(situation.remembers, situation.start, situation.states)
-        remembered = joins_of(analysis, there)
-        made = maintain(self.name, analysis, changed, situation.foreign_keys, remembered=remembered)
+        remembered = dict.fromkeys(joins_of(analysis, there), False)
+        made = maintain(
+            self.name,
+            analysis,
+            changed,
+            situation.foreign_keys,
+            remembered=remembered,
+            netted=situation.netted,
+        )
         programs = [made.program]
         if situation.policy != "incremental":
             alone = without_states(self.name, self.view, analysis)

@@ -104,6 +104,7 @@ class Question:
         states: the versions of each state that exists, of any view, by chain.
         others: what other views keep.
         rounds: as of `weighing.Case`.
+        netted: the sources whose changes are netted, see `net_changes`.
     """
 
     view: str
@@ -116,6 +117,7 @@ class Question:
     states: Mapping[str, Versions]
     others: Others = NOBODY
     rounds: int = 0
+    netted: frozenset[str] = frozenset()
 
     def maintained(
         self, chains: Collection[str], begun: str = "", *, assumed_few: str = ""
@@ -127,15 +129,18 @@ class Question:
             begun: the one that it starts to remember.
             assumed_few: one that is not stored, taken to have few rows.
         """
-        few = [chain for chain in chains if chain == assumed_few or self._has_few(chain)]
+        few = joins_of(
+            self.analysis,
+            [chain for chain in chains if chain == assumed_few or self._has_few(chain)],
+        )
         return maintain(
             self.view,
             self.analysis,
             self.changed,
             self.foreign_keys,
-            remembered=joins_of(self.analysis, chains),
+            remembered={rel: rel in few for rel in joins_of(self.analysis, chains)},
             begun=joins_of(self.analysis, [begun]) if begun else frozenset(),
-            few=joins_of(self.analysis, few),
+            netted=self.netted,
         )
 
     def _has_few(self, chain: str) -> bool:

@@ -108,6 +108,9 @@ class Context(Protocol):
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""
 
+    def is_netted(self, source: str) -> bool:
+        """Whether changes of a source that cancel out are left out before they meet anything."""
+
     def fresh(self, name: str, data_type: DataType) -> s.Column:
         """A column that no other has the id of, and which may be NULL."""
 

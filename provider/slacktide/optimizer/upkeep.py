@@ -67,7 +67,7 @@ def upkeep_of(
     analysis = analysis_of(view)
     if analysis is None or policy == "full" or analysis.verdict():
         return Upkeep(frozenset(view.sources))
-    remembered = joins_of(analysis, remembers)
+    remembered = dict.fromkeys(joins_of(analysis, remembers), False)
     made = maintain("", analysis, frozenset(view.sources), known, remembered=remembered)
     read = frozenset(read.source for read in of_type(made.program, ReadSnapshot))
     return Upkeep(read, made.foreign_keys)

@@ -8,6 +8,7 @@ anything, a change is taken in by increments up to a share of the sources.
 * **The answer alone is run where no run of it is known** and it may be cheapest, as nobody knows what it costs.
 * **Evidence, not the model, speaks against increments.** A program that has not run is tried where its states
   are there and no more than `LARGEST_SHARE` has changed: one mistake at most, where the model alone would make many.
+  What is dearer than full by the model is not tried right after a lighter run by increments that was dearer, too.
 * **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together, and
   the model may be wrong of one that has not run. Once full runs have cost so much that a mistake would add
   no more than `REGRET` of it, neither is believed any longer. So the mistakes of one program add `REGRET` to
@@ -149,22 +150,34 @@ class Case:
         of whatever size: what they have cost pays for one trial.
         """
         building = max(rebuild - text, 0.0) if self.missing else 0.0
-        mistaken = self._mistaken(min(rebuild, text))
+        mistaken, refuting = self._mistaken(min(rebuild, text)), self._refuting(min(rebuild, text))
         evidence, has_expired = self.evidence, False
         while True:
             found = evidence.predict("incremental", self.ways.incremental)
             past = evidence.nearest(self.ways.incremental)
             loss = found.price + building - min(rebuild, text)
-            since = evidence.oldest if past is None else max(past.run, mistaken)
+            told = past or refuting
+            since = evidence.oldest if told is None else max(told.run, mistaken)
             has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
             if loss <= 0:
                 return found
-            is_tried = not self.missing and self.share <= LARGEST_SHARE
+            is_tried = not self.missing and self.share <= LARGEST_SHARE and refuting is None
             if past is None and (has_expired or is_tried):
                 return replace(found, basis="doubted")
             if past is None or not has_expired:
                 return found
             evidence = evidence.without(past.run)
+
+    def _refuting(self, full: float) -> PastRun | None:
+        """The newest run by increments, of whatever program, of which no more was expected, if it took more than full does."""
+        rates, work = self.evidence.coefficients, self.ways.incremental.work
+        lighter = (
+            past
+            for past in reversed(self.evidence.runs)
+            if past.way == "incremental" and rates.in_tasks(past.expected) <= rates.in_tasks(work)
+        )
+        newest = next(lighter, None)
+        return newest if newest is not None and newest.price(rates) > full else None
 
     def _mistaken(self, full: float) -> int:
         """The newest run by increments that took more than full does, or that built states which the next one left; 0 for none."""

@@ -16,7 +16,7 @@ from slacktide.common.tree import of_type
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
-_ROW_BY_ROW = (o.ReadChanges, o.Select, o.Map, o.Negate, o.Add, o.ByBalance)
+_ROW_BY_ROW = (o.ReadChanges, o.Select, o.Map, o.Negate, o.Add, o.ByBalance, o.Consolidate)
 _LARGE = (o.ReadSnapshot, o.ReadBag, o.ReadState, o.ReadSegments, o.Batch)
 
 

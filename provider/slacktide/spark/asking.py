@@ -34,6 +34,11 @@ def asked(leaves: TaskLeaves, outputs: str, operator: Operator, rest: str = "") 
     return [tuple(row) for row in frame.collect()]
 
 
+def is_nothing(leaves: TaskLeaves, operator: Operator) -> bool:
+    """Whether an operator gives no rows; False, and not asked, where it reads more than a light query does."""
+    return leaves.is_light(operator) and not asked(leaves, "1", operator, " LIMIT 1")
+
+
 def balances(
     context: RunContext, task: Task, leaves: TaskLeaves, source: str, key: tuple[str, ...]
 ) -> frozenset[Balance]:

@@ -1,6 +1,6 @@
 """Leaving out what is known to be empty: mostly no key of a run's changes is one that was kept.
 
-What joins with nothing is nothing, so that the big table on the other side is not read, and what is
+Or no row differs in the columns that are read. What joins with nothing is nothing, so that the big table on the other side is not read, and what is
 left may be light. Spark finds that too where it sees the rows, but plans all of it before.
 """
 
@@ -12,6 +12,7 @@ from slacktide.common.tree import graft, of_type
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
+Asked = o.ByBalance | o.Consolidate
 _NOTHING_OF_NOTHING = (
     o.Select,
     o.Map,
@@ -23,14 +24,14 @@ _NOTHING_OF_NOTHING = (
 )
 
 
-def without_empty(root: Operator, is_empty: Callable[[o.ByBalance], bool]) -> Operator:
+def without_empty(root: Operator, is_empty: Callable[[Asked], bool]) -> Operator:
     """Leave out the parts of an operator that give no rows.
 
     Args:
         root: an operator.
         is_empty: whether these rows of a change are known to be none.
     """
-    if not any(map(is_empty, of_type(root, o.ByBalance))):
+    if not any(_is_known(operator, is_empty) for operator in of_type(root, Operator)):
         return root
     left: dict[Operator, Operator | None] = {}
     for operator in of_type(root, Operator):
@@ -38,8 +39,8 @@ def without_empty(root: Operator, is_empty: Callable[[o.ByBalance], bool]) -> Op
     return left[root] or o.nothing(root.columns)
 
 
-def _is_known(operator: Operator, is_empty: Callable[[o.ByBalance], bool]) -> bool:
-    return isinstance(operator, o.ByBalance) and is_empty(operator)
+def _is_known(operator: Operator, is_empty: Callable[[Asked], bool]) -> bool:
+    return isinstance(operator, Asked) and is_empty(operator)
 
 
 def _left(operator: Operator, left: Mapping[Operator, Operator | None]) -> Operator | None:

@@ -14,10 +14,10 @@ from slacktide.algebra.types import is_told_apart
 from slacktide.common.chain_ids import changes_id
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
-from slacktide.spark.asking import balances
+from slacktide.spark.asking import balances, is_nothing
 from slacktide.spark.compile import step_sql
 from slacktide.spark.cost import StepCost
-from slacktide.spark.emptiness import without_empty
+from slacktide.spark.emptiness import Asked, without_empty
 from slacktide.spark.first import is_dry_sql
 from slacktide.spark.metrics import described
 from slacktide.spark.run_context import RunContext
@@ -48,6 +48,7 @@ class TaskRun:
         self._saved = self._leaves.saved_segments
         self._writer = Writer(self._shelf, context.store, context.meter)
         self._outcome = Outcome()
+        self._nothing: dict[o.Consolidate, bool] = {}
 
     def run(self) -> Outcome:
         """Run all steps, in order, or those before one that writes or takes more than it may."""
@@ -191,14 +192,23 @@ class TaskRun:
         most = self._task.limits.cpu_seconds
         return None if most is None else most - self._outcome.cost.cpu_seconds
 
-    def _is_empty(self, operator: o.ByBalance) -> bool:
-        """Whether a change is known to have no key of a balance."""
+    def _is_empty(self, operator: Asked) -> bool:
+        """Whether a change is known to have no key of a balance, or no row in the columns that are read."""
         changes = operator.child
+        if isinstance(operator, o.Consolidate):
+            return isinstance(changes, o.ReadChanges | o.ByBalance) and self._is_nothing(operator)
         if not isinstance(changes, o.ReadChanges):
             return False
         key = tuple(column.name for column in operator.keys)
         found = balances(self._context, self._task, self._leaves, changes.source, key)
         return operator.balance not in found
+
+    def _is_nothing(self, operator: o.Consolidate) -> bool:
+        if isinstance(operator.child, o.ByBalance) and self._is_empty(operator.child):
+            return True
+        if operator not in self._nothing:
+            self._nothing[operator] = is_nothing(self._leaves, operator)
+        return self._nothing[operator]
 
     def _scope(self, chain: str) -> tuple[str, ...]:
         return self._task.scopes.get(chain, tuple(self._task.end))

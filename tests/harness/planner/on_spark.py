@@ -51,9 +51,9 @@ class Prices:
         return cls(source.randrange(2**31), whole, source.choice((0, 50 * _DEAREST)))
 
     def price(self, flat: Operator) -> int:
-        """What an expression costs."""
+        """What an expression costs: of any order of magnitude, so that detours round a dear one pay."""
         whole = self.snapshot if isinstance(flat, SnapshotAt) else 0
-        return 1 + whole + crc32(flat.digest, self.seed) % _DEAREST
+        return 1 + whole + int(_DEAREST ** (crc32(flat.digest, self.seed) / 2**32))
 
     def carrying(self, group: int, answers: Collection[int]) -> tuple[int, int]:
         """What it costs to save a group, and to load it."""
@@ -68,11 +68,14 @@ def planned_rounds(
     keys: Mapping[str, tuple[str, ...]],
     prices: Prices,
 ) -> Rounds:
-    """Plan the rounds of a case by some methods."""
+    """Plan the rounds of a case by some methods.
+
+    All tables are called append-only, whatever their batches do: what holds rows back is right under
+    deletes, too, and the declaration only tells where that pays.
+    """
     tables = sources(case.relation)
-    expanded: Expanded = expand(
-        Problem(case.relation, tables, 2, keys=keys), methods=frozenset(methods)
-    )
+    problem = Problem(case.relation, tables, 2, append_only=frozenset(tables), keys=keys)
+    expanded: Expanded = expand(problem, methods=frozenset(methods))
     carrying = partial(prices.carrying, answers=expanded.answers)
     planned = maintenance(expanded, prices.price, carrying)
     return Rounds(

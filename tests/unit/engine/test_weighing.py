@@ -119,10 +119,11 @@ def test_changes_that_lie_close_together_and_anywhere_take_turns(tmp_path: Path)
 def test_a_plan_says_whether_a_full_run_would_merge_rows(priced: Priced) -> None:
     """Most rows are those of lines; a mirror is written anew once a fifth has come to it."""
 
-    def merges(rows: int, deletes: int = 0) -> bool:
+    def merges(rows: int, deletes: int = 0) -> int:
         priced.arrive("lines", rows, deletes)
         told = priced.run(costs(0.5))["predicted"]
-        return bool(told["merges"])
+        assert told["merges"] == (told["unmerged_rows"] > 0)
+        return int(told["unmerged_rows"])
 
     priced.run(costs(0.5))
     assert not merges(40_000, 10_000), "without a mirror"
@@ -131,8 +132,8 @@ def test_a_plan_says_whether_a_full_run_would_merge_rows(priced: Priced) -> None
         base = s.Segment(1, (), rows, 1000, versions)
         priced.commit(s.SetChain(s.Chain(f"sources/{name}", (), base)))
     assert not merges(40_000), "nothing went"
-    assert merges(40_000, 10)
-    assert merges(40_000), "since the mirror was written"
+    assert merges(40_000, 10) == 80_000, "since the mirror was written"
+    assert merges(40_000) == 120_000
     assert not merges(900_000), "it is written anew"
 
 

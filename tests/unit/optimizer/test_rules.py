@@ -79,7 +79,6 @@ def derive(
         "v",
         Maintainability(rel),
         changed=frozenset(changed),
-        rebuilds=False,
         foreign_keys=known,
     )
     return derivation.delta(rel)

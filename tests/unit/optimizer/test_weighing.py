@@ -15,6 +15,7 @@ from slacktide.optimizer.weighing import (
     LEAST_ROWS,
     REGRET,
     Case,
+    Weighed,
     weigh,
 )
 from tests.unit.optimizer.weighed import (
@@ -88,6 +89,25 @@ def test_a_program_that_has_not_run_is_tried() -> None:
     assert (tried.way, tried.predictions[0].basis) == ("rebuild", "doubted")
 
 
+def test_what_is_thought_dear_is_not_tried_after_a_lighter_run_that_was() -> None:
+    """Other sources change with it than did then, so that it is another program; twenty times the work."""
+    known = [past(1, "rebuild", 5.0), past(2, "text", 5.0)]
+
+    def found(*runs: PastRun) -> Weighed:
+        other = Candidate("of other sources", WORK.times(20))
+        return weigh(replace(case(*known, *runs), ways=replace(WAYS, incremental=other)))
+
+    cheap, dear = past(3, "incremental", 1.0), past(3, "incremental", 9.0)
+    heavier = replace(dear, expected=WORK.times(21))
+    for told in ((), (cheap,), (heavier,), (dear, replace(cheap, run=4))):
+        assert found(*told).way == "incremental"
+    assert code(found(dear)) == "CHEAPER_FULL"
+    loss = price(found(dear), "incremental") - 5.0
+    later = [past(number, "text", 5.0) for number in range(4, 1000)]
+    waited = next(n for n in range(len(later)) if found(dear, *later[:n]).way == "incremental")
+    assert (waited - 1) * 5.0 * REGRET < loss <= waited * 5.0 * REGRET
+
+
 def test_the_text_costs_what_building_cost_until_it_has_run() -> None:
     """What the states take of it, the model says wrong by ten times."""
     found = weigh(case(past(1, "rebuild", 8.0)))
@@ -125,6 +145,34 @@ def test_rows_that_need_no_merging_cost_less_again() -> None:
     assert rebuilding(merged, merges=False) == pytest.approx(8.0 / MERGING)
     text = replace(past(2, "text", 1.0), merges=False)
     assert rebuilding(merged, text, merges=False) == pytest.approx(1.0)
+
+
+def test_full_runs_cost_what_they_did_when_as_many_rows_were_to_be_merged() -> None:
+    """Whatever was merged in between, unless a newer run was far dearer with no more of them."""
+    few = replace(past(1, "text", 0.8), unmerged=200_000)
+    many = replace(past(2, "text", 2.3), unmerged=800_000)
+
+    def alone(unmerged: int | None, *runs: PastRun) -> float:
+        evidence = Evidence((few, many, *runs), rows=LEAST_ROWS, unmerged=unmerged)
+        return price(weigh(replace(case(), evidence=evidence)), "text")
+
+    assert alone(100) == alone(250_000) == pytest.approx(0.8)
+    assert alone(600_000) == alone(9_000_000) == alone(None) == pytest.approx(2.3)
+    slower = replace(past(3, "text", 1.7), unmerged=50_000)
+    assert alone(200_000, replace(slower, in_tasks=1.5)) == pytest.approx(0.8)
+    assert alone(200_000, slower) == pytest.approx(1.7)
+    uncounted = replace(past(3, "text", 1.5), unmerged=None)
+    assert alone(200_000, uncounted) == pytest.approx(0.8)
+    assert alone(None, uncounted) == pytest.approx(1.5)
+
+
+def test_one_full_way_tells_of_the_other_what_as_many_rows_to_merge_cost() -> None:
+    many = replace(past(1, "text", 4.5), unmerged=1_300_000)
+    few = replace(past(2, "rebuild", 3.1), unmerged=130_000)
+    known = Evidence((many, few), rows=LEAST_ROWS, unmerged=75_000)
+    assert price(weigh(replace(case(), evidence=known)), "text") == pytest.approx(3.1)
+    known = replace(known, unmerged=1_000_000)
+    assert price(weigh(replace(case(), evidence=known)), "text") == pytest.approx(4.5)
 
 
 def test_after_one_bad_run_the_next_is_full() -> None:

@@ -109,7 +109,6 @@ def test_the_rule_writes_it_so(text: str, changed: str) -> None:
         "v",
         Maintainability(relation),
         changed=frozenset({changed}),
-        rebuilds=False,
         remembered=few,
     )
     change = derivation.delta(relation)

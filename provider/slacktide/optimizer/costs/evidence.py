@@ -41,6 +41,9 @@ ALIKE: Final = 2.0
 FAR_DEARER: Final = 2.0
 """By how much a newer run must have been dearer to count in place of one after changes as large."""
 
+FEW: Final = 1000
+"""Changed rows of mirrors below which nobody sees in a full run how many there were to merge."""
+
 USUAL: Final = 8
 """Newest incremental runs, by which a program is the usual one or is not."""
 
@@ -78,7 +81,7 @@ class Prediction:
         basis: ``observed`` where the very program has run before, ``modelled`` where it has not, and
             ``doubted`` where what was believed of it has expired.
         changed: rows of all changes that the run takes in; None where they are not known.
-        merges: as of `Evidence`.
+        merges, unmerged: as of `Evidence`.
     """
 
     way: Way
@@ -89,6 +92,7 @@ class Prediction:
     basis: Basis
     changed: int | None = None
     merges: bool = True
+    unmerged: int | None = None
 
     @property
     def price(self) -> float:
@@ -105,6 +109,7 @@ class Prediction:
             "outside_seconds": round(self.outside, 3),
             **({} if self.changed is None else {"changed_rows": self.changed}),
             "merges": self.merges,
+            **({} if self.unmerged is None else {"unmerged_rows": self.unmerged}),
             **self.work.to_dict(),
         }
 
@@ -122,7 +127,7 @@ class PastRun:
         prices: what each way would have cost, as expected then.
         rows: of the view's sources then; None where they were not known.
         changed: rows of all changes that it took in; None where they were not known.
-        merges: as of `Evidence`, at that run.
+        merges, unmerged: as of `Evidence`, at that run.
         switches: whether it started or stopped to remember a join.
         turned_back: whether it left its program for a full run: its figures are of both.
         is_first: whether it was the view's first of all, which is what young Java takes.
@@ -139,6 +144,7 @@ class PastRun:
     rows: int | None = None
     changed: int | None = None
     merges: bool = True
+    unmerged: int | None = None
     switches: bool = False
     turned_back: bool = False
     is_first: bool = False
@@ -182,6 +188,7 @@ class Evidence:
         changed: rows of all changes that are to be taken in; None where they are not known.
         merges: whether a full run must merge most rows that it reads with changes that came to them: those of
             mirrors that are not as they were written. What it takes depends on that more than on anything else.
+        unmerged: rows of changes that a full run must merge with such mirrors; None where they are not known.
     """
 
     runs: Sequence[PastRun] = ()
@@ -189,16 +196,40 @@ class Evidence:
     rows: int | None = None
     changed: int | None = None
     merges: bool = True
+    unmerged: int | None = None
 
     def newest(self, program: str) -> PastRun | None:
         """The newest run of a program."""
         return next((past for past in reversed(self.runs) if past.program == program), None)
 
     def newest_alike(self, program: str) -> PastRun | None:
-        """The newest run of a program that merged rows, or did not, as it would now; else the newest of all."""
+        """The newest run of a program that merged about as many rows, or none, as it would now; else the most alike.
+
+        As with increments, a newer run that was far dearer after no more rows had come tells more.
+        """
         runs = [past for past in reversed(self.runs) if past.program == program]
-        alike = (past for past in runs if past.merges == self.merges)
-        return next(alike, next(iter(runs), None))
+        found = min(runs, key=self._unlike, default=None)
+        if found is None:
+            return None
+        most = max(self.unmerged or 0, found.unmerged or 0)
+        newer = takewhile(lambda past: past is not found, runs)
+        dearer = (
+            past
+            for past in newer
+            if past.merges == self.merges
+            and past.in_tasks > FAR_DEARER * found.in_tasks
+            and (past.unmerged or 0) <= most
+        )
+        return next(dearer, found)
+
+    def _unlike(self, past: PastRun) -> tuple[bool, float]:
+        """How far what a full run merged is from what it would merge now."""
+        differs = past.merges != self.merges
+        if self.unmerged is None:
+            return differs, 0.0
+        if past.unmerged is None:
+            return differs, inf
+        return differs, _classes(max(past.unmerged, FEW), max(self.unmerged, FEW))
 
     def nearest(self, one: Candidate) -> PastRun | None:
         """The incremental run that tells most of the next: the newest after changes about as large, that lay alike.
@@ -299,18 +330,26 @@ class Evidence:
         else:
             seconds, outside = rates.in_tasks(one.work) * self.weight(), rates.outside(one.work)
         return Prediction(
-            way, one.program, one.work, seconds, outside, basis, self.changed, self.merges
+            way,
+            one.program,
+            one.work,
+            seconds,
+            outside,
+            basis,
+            self.changed,
+            self.merges,
+            self.unmerged,
         )
 
     def _newest_of(self, way: Way, one: Candidate) -> PastRun | None:
-        """The run of a program that tells of the next; what full runs take does not depend on how much has changed."""
+        """The run of a program that tells of the next; what full runs take depends on what they merge, not on what has changed."""
         return self.nearest(one) if way == "incremental" else self.newest_alike(one.program)
 
     def _grown(self, past: PastRun, other: PastRun | None, one: Candidate) -> float:
         """What tasks of a program take now that has run; `other` is a run of the other full way.
 
         Where the one merged rows and the next will not, or the other way round, a run of the other way tells more.
-        So it does where the one was the first of all and the other, as it merged what the next will, was cheaper.
+        So it does where it was cheaper, and the one was the first of all or merged a number of rows that is less like.
         """
         seconds = past.in_tasks * self._growth(past, one.work)
         if past.way == "incremental":
@@ -318,7 +357,8 @@ class Evidence:
         is_alike = other is not None and other.merges == self.merges
         found = other.in_tasks * self._growth(other, one.work) if other and is_alike else None
         if past.merges == self.merges:
-            return seconds if found is None or not past.is_first else min(seconds, found)
+            is_told = other and (past.is_first or self._unlike(other) < self._unlike(past))
+            return min(seconds, found) if found is not None and is_told else seconds
         if self.merges:
             least = 0.0 if past.is_first else seconds
             return seconds * one.merging if found is None else max(least, found)

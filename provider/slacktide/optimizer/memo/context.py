@@ -75,6 +75,10 @@ class Between:
         """Whether the versions differ in a table."""
         return source in self._changed
 
+    def is_netted(self, source: str) -> bool:  # noqa: ARG002
+        """Never: a grouping more for each way to each change is not explored."""
+        return False
+
     def delta(self, rel: r.Rel) -> Operator | None:
         """The change of a relation between the versions; None where it has none."""
         if self._changed.isdisjoint(sources(rel)):

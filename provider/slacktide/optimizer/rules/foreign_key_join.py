@@ -6,7 +6,8 @@ R refers to the key of S, and the rows of R that change are joined with what S h
 
 S⁻ are the rows of S whose keys are gone, ΔS⁼ the change of keys that stayed. A key that came met no
 row of R before; one that is gone meets none after, so that what it met before is in −ΔR. R, which is
-mostly the larger one, is read only for keys whose row in S was updated.
+mostly the larger one, is read only for keys whose row in S was updated in a column that is read: other
+updates cancel out in ΔS⁼, which is grouped by its key anyway.
 
 S may be a scan below filters, projections and inner joins: all of these are linear in the scan. Its
 change is then the change by the scan alone and the change by all else.
@@ -62,7 +63,8 @@ def _updated(rel: r.Join, by: Referring, context: Context) -> Terms:
 
 def _balanced(by: Referring, balance: Balance) -> Operator:
     changes = o.ReadChanges(by.anchor.source, by.anchor.fields)
-    return o.ByBalance(changes, by.key, balance)
+    rows = o.ByBalance(changes, by.key, balance)
+    return o.Consolidate(rows) if balance == "kept" else rows
 
 
 def _along(by: Referring, rows: Operator, context: Context) -> Operator:

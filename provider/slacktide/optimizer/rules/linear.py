@@ -44,7 +44,10 @@ def _linear(
 
 
 def _scan_delta(rel: r.Scan, context: Context) -> Operator | None:
-    return o.ReadChanges(rel.source, rel.fields) if context.has_changed(rel.source) else None
+    if not context.has_changed(rel.source):
+        return None
+    changes = o.ReadChanges(rel.source, rel.fields)
+    return o.Consolidate(changes) if context.is_netted(rel.source) else changes
 
 
 def _scan_at(rel: r.Scan, moment: Moment, context: Context, _near: Near | None) -> Operator:
