@@ -129,6 +129,7 @@ def _task(world: World, work: Work) -> Task:
         {**state_sources(work.view, work.plan.remembers), **_of_period(work.plan)},
         work.query,
         former_answer(world, work.name, work.view),
+        reads=work.plan.reads,
         limits=work.plan.guard,
         kind="view",
     )

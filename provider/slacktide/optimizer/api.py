@@ -22,7 +22,7 @@ from slacktide.optimizer.costs import (
     work_by_node,
 )
 from slacktide.optimizer.derivation import resume
-from slacktide.optimizer.estimates import estimates_of
+from slacktide.optimizer.estimates import estimates_of, reads_of
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.full import anew, merging, without_states
 from slacktide.optimizer.guard import guard_of
@@ -111,7 +111,11 @@ def estimated(
         return plan
     work = work_by_node(plan.program, statistics, view.relation)
     in_tasks = plan.predicted["cpu_seconds"]
-    return replace(plan, estimates=estimates_of(plan.program, work, rates, in_tasks))
+    return replace(
+        plan,
+        estimates=estimates_of(plan.program, work, rates, in_tasks),
+        reads=reads_of(plan.program, work, statistics),
+    )
 
 
 def _caught_up(name: str, view: ReadView, situation: Situation) -> ViewPlan:

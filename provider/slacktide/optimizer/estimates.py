@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from slacktide.optimizer.costs import Coefficients, ProgramWork
-from slacktide.optimizer.statistics import Figure
+from slacktide.optimizer.statistics import Figure, Statistics
 from slacktide.program import operator as o
 
 
@@ -82,6 +82,26 @@ def estimates_of(
         rows = work.sizes.of(operator).rows
         found[_name(operator)] = _expected(rows, factor * rates.in_tasks(taken))
     return Estimates(found)
+
+
+def reads_of(program: o.Program, work: ProgramWork, statistics: Statistics) -> dict[str, int]:
+    """The rows that each step which extends a chain is expected to read, by chain.
+
+    Without those of tables of which nobody knows how much the keys of the changes reach.
+    """
+    return {
+        o.target(step): round(
+            sum(taken.rows_read for one, taken in works.items() if _is_sure(one, statistics))
+        )
+        for step, works in zip(program.steps, work.steps, strict=True)
+        if isinstance(step, o.Save | o.Publish) and not step.is_base
+    }
+
+
+def _is_sure(operator: o.Operator, statistics: Statistics) -> bool:
+    if not isinstance(operator, o.ReadSnapshot):
+        return True
+    return statistics.source(operator.source).reach.origin != "default"
 
 
 def _expected(rows: Figure, seconds: float) -> Expected:

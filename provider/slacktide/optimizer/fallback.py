@@ -52,6 +52,7 @@ def _in_place(plan: ViewPlan, program: Program, why: Reason) -> ViewPlan:
         foreign_keys=(),
         predicted={},
         estimates=NOTHING,
+        reads={},
         guard=UNLIMITED,
         remembers=_without(plan, plan.joins_written),
     )
@@ -74,6 +75,7 @@ def plan_idle(plan: ViewPlan, why: Reason) -> ViewPlan | None:
         program=None,
         predicted={},
         estimates=NOTHING,
+        reads={},
         turn=replace(turn, writes={}, expects={}),
     )
 

@@ -43,6 +43,7 @@ class ViewPlan:
         remembers: the chains of joins that the view remembers once the run is done; see
             `slacktide.optimizer.remembered_joins`.
         estimates: what each node of the program is expected to give and to take.
+        reads: rows that each step is expected to read, by the chain that it extends, where that is no guess.
         guard: what the run may write and take; beyond it the run turns back to a full run without states.
         turn: the place of the run between two answers; None of a view whose answer is due at every run.
     """
@@ -58,6 +59,7 @@ class ViewPlan:
     predicted: Mapping[str, Any] = field(default_factory=dict)
     remembers: tuple[str, ...] = ()
     estimates: Estimates = NOTHING
+    reads: Mapping[str, int] = field(default_factory=dict)
     guard: Limits = UNLIMITED
     turn: Turn | None = None
 
@@ -98,6 +100,7 @@ class ViewPlan:
             "predicted": dict(self.predicted),
             **({"remembers": list(self.remembers)} if self.remembers else {}),
             **({"estimates": self.estimates.to_dict()} if self.estimates.nodes else {}),
+            **({"reads": dict(self.reads)} if self.reads else {}),
             **({"guard": guard} if guard else {}),
             **({"turn": self.turn.to_dict()} if self.turn else {}),
         }
@@ -122,6 +125,7 @@ class ViewPlan:
             predicted=document.get("predicted", {}),
             remembers=tuple(document.get("remembers", ())),
             estimates=Estimates.from_dict(document.get("estimates", {})),
+            reads=document.get("reads", {}),
             guard=Limits.from_dict(document.get("guard", {})),
             turn=Turn.from_dict(document["turn"]) if "turn" in document else None,
         )

@@ -56,6 +56,7 @@ class Task:
         end: versions at the end.
         scopes: the sources that each state is made of.
         former: what the new answer takes the place of, where that is another text's.
+        reads: rows that each step is expected to read, by the chain that it extends, where that is no guess.
         limits: what it may write and take; beyond it the task is given up.
     """
 
@@ -66,6 +67,7 @@ class Task:
     scopes: Mapping[str, tuple[str, ...]]
     query: Query | None = None
     former: FormerAnswer | None = None
+    reads: Mapping[str, int] = field(default_factory=dict)
     limits: Limits = UNLIMITED
     kind: Kind = field(kw_only=True)
 

@@ -164,7 +164,10 @@ class TaskRun:
         attempt, tables = self._context.attempt, self._tables
         operator = without_empty(operator, self._is_empty)
         extends = folder == "segment"
-        read = tables.read_expected(operator, chain) if extends else tables.most_read(operator)
+        planned = self._task.reads.get(chain, 0)
+        read = tables.most_read(operator)
+        if extends:
+            read = tables.read_expected(operator, chain, planned)
         is_light = self._leaves.is_light_reading(operator, read)
         written = self._writer.write(
             operator,

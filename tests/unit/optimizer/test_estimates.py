@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,8 +11,9 @@ from slacktide.algebra import relation as r
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs import DEFAULTS, work_by_node
 from slacktide.optimizer.derivation import maintain
-from slacktide.optimizer.estimates import NOTHING, Estimates, estimates_of
+from slacktide.optimizer.estimates import NOTHING, Estimates, estimates_of, reads_of
 from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.statistics import Figure
 from slacktide.program import operator as o
 from tests.unit.optimizer.costs.test_program_work import BIG, BOTH, SHAPES, known
 
@@ -44,6 +46,29 @@ def test_every_node_has_figures_but_rows_that_may_run_dry(rel: r.Rel) -> None:
         expected = found.of(read)
         assert expected is not None
         assert expected.rows == round(SHARE * BIG[read.source])
+
+
+@pytest.mark.parametrize("rel", SHAPES, ids=lambda rel: rel.tag)
+def test_what_steps_read_is_told_where_it_is_known_how_far_keys_reach(rel: r.Rel) -> None:
+    program = maintain("v", Maintainability(rel), BOTH).program
+    guessed = known(SHARE)
+    sources = {
+        name: replace(one, reach=Figure(0.1, "observed")) for name, one in guessed.sources.items()
+    }
+    found = replace(guessed, sources=sources)
+    work = work_by_node(program, found, rel)
+    extending = [s for s in program.steps if isinstance(s, o.Save | o.Publish) and not s.is_base]
+    reads = reads_of(program, work, found)
+    assert [*reads] == [o.target(step) for step in extending]
+    assert sum(reads.values()) <= work.total.rows_read + len(reads)
+    if len(extending) == len(program.steps):
+        assert sum(reads.values()) == pytest.approx(work.total.rows_read, abs=len(reads))
+    one = {"orders": guessed.sources["orders"]}
+    fewer = reads_of(program, work, replace(found, sources=sources | one))
+    for step in extending:
+        large = {read.source for read in of_type(step.child, o.ReadSnapshot)}
+        chain = o.target(step)
+        assert (fewer[chain] < reads[chain]) == ("orders" in large)
 
 
 def test_is_stored_as_json() -> None:

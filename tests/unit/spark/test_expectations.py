@@ -64,9 +64,17 @@ def test_what_was_read_grows_with_the_changes(
 ) -> None:
     newest = s.Segment(1, (), 5, 500, {"t": 1 + runs}, runs=runs, read=read)
     of = tables(newest, since=1 + runs, arrivals=1 + runs + now)
-    rows, size = of.read_expected(READ, CHAIN)
+    rows, size = of.read_expected(READ, CHAIN, 0)
     assert rows == expected
     assert size <= of.most_read(READ)[1]
+
+
+def test_keys_that_lay_close_together_in_the_run_before_may_lie_anywhere_in_this_one() -> None:
+    """Which the plan knows: half of what it expects is read at least; at most what there is."""
+    newest = s.Segment(1, (), 5, 500, {"t": 2}, read=500)
+    of = tables(newest, since=2, arrivals=3)
+    found = [of.read_expected(READ, CHAIN, planned)[0] for planned in (0, 900, 8_000, 10**9)]
+    assert found == [500, 500, 4_000, BASE_ROWS + 5 + 10]
 
 
 def test_what_was_written_grows_with_the_changes_too() -> None:
