@@ -14,6 +14,7 @@ from slacktide.optimizer.compaction import extended, merge_program
 from slacktide.optimizer.costs import Evidence
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.upkeep import kept_versions
 from slacktide.program.operator import Program
 from slacktide.program.reference.bags import Bag, consolidate
@@ -36,6 +37,7 @@ class Maintained:
         keep: how many of the oldest pieces of a chain are not compacted; the others of all chains
             are, in every run. None for no compaction.
         foreign_keys: those that hold after every batch.
+        statistics: what is known of the sources; nothing where they are not given.
     """
 
     def __init__(
@@ -44,7 +46,9 @@ class Maintained:
         *,
         keep: int | None = None,
         foreign_keys: frozenset[ForeignKey] = frozenset(),
+        statistics: Statistics | None = None,
     ) -> None:
+        self._statistics = statistics or Statistics()
         self._keep = keep
         self._foreign_keys = foreign_keys
         self.relation: Rel = case.relation
@@ -86,6 +90,7 @@ class Maintained:
             remembers=self.remembers,
             is_shared=self._is_shared,
             evidence=Evidence(merges=True),
+            statistics=self._statistics,
             netted=self._netted,
         )
         plan = plan_view(VIEW, self.read, situation)

@@ -28,7 +28,7 @@ import pytest
 from slacktide.algebra.relation import Join, Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import relations
-from slacktide.optimizer.derivation import Derivation
+from slacktide.optimizer.derivation import Derivation, Premises
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.program.operator import Program, Publish
@@ -59,9 +59,11 @@ def delta(relation: Rel, arguments: Arguments) -> str:
         "v",
         Maintainability(relation),
         changed=changed,
-        remembered=kept,
-        netted=frozenset(arguments.get("netted", "").split(",")),
-        foreign_keys=_foreign_keys(arguments.get("refers", "")),
+        premises=Premises(
+            _foreign_keys(arguments.get("refers", "")),
+            kept,
+            frozenset(arguments.get("netted", "").split(",")),
+        ),
     )
     change = derivation.delta(relation)
     if change is None:

@@ -7,7 +7,7 @@ answer anew from states of which it extends those that are there already (`resum
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -22,11 +22,13 @@ from slacktide.errors import InvariantError
 from slacktide.optimizer.additive import is_additive
 from slacktide.optimizer.first import FirstRows
 from slacktide.optimizer.foreign_keys import ForeignKey, Referring, referring
+from slacktide.optimizer.join_order import JoinOrders
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.recomputed import Recomputed, recomputed
 from slacktide.optimizer.rule import DeltaRule, Kept, Near
 from slacktide.optimizer.rules import RULES
 from slacktide.optimizer.states import AggregateState, bag_chain, first_chain, state_of
+from slacktide.optimizer.statistics import Statistics
 from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_plain, is_rowable
 from slacktide.program.operator import Moment, Operator, Program, Step
@@ -34,6 +36,24 @@ from slacktide.program.operator import Moment, Operator, Program, Step
 _BY_NODE: dict[type[r.Rel], list[DeltaRule[Any]]] = {
     node: [rule for rule in RULES if rule.node is node] for node in {rule.node for rule in RULES}
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Premises:
+    """What a program goes by besides what has changed.
+
+    Attributes:
+        foreign_keys: those that hold at the start and at the end of the run.
+        remembered: joins that are stored besides what operators need, see `remembered_joins`, and whether
+            they have few rows.
+        netted: the sources whose changes are netted, see `net_changes`.
+        statistics: what is known of sources, by which joins are ordered.
+    """
+
+    foreign_keys: frozenset[ForeignKey] = frozenset()
+    remembered: Mapping[r.Rel, bool] = field(default_factory=lambda: MappingProxyType({}))
+    netted: frozenset[str] = frozenset()
+    statistics: Statistics = field(default_factory=Statistics)
 
 
 class Derivation:
@@ -45,12 +65,10 @@ class Derivation:
         changed: names of the sources that have changes in this run.
         kept: where the answer is made anew, and states with it, those that are extended nevertheless; None where
             all is extended.
-        foreign_keys: those that hold at the start and at the end of the run.
-        remembered: joins that are stored besides what operators need, see `remembered_joins`, and whether
-            they have few rows.
-        netted: the sources whose changes are netted, see `net_changes`.
+        premises: what else it goes by.
 
     Attributes:
+        join_orders: in which order changes meet the relations of a join.
         scopes: the sources that each state which the program writes is made of.
         used: the foreign keys that rules went by.
     """
@@ -62,15 +80,14 @@ class Derivation:
         *,
         changed: frozenset[str],
         kept: frozenset[str] | None = None,
-        foreign_keys: frozenset[ForeignKey] = frozenset(),
-        remembered: Mapping[r.Rel, bool] = MappingProxyType({}),
-        netted: frozenset[str] = frozenset(),
+        premises: Premises = Premises(),
     ) -> None:
+        self.join_orders = JoinOrders(premises.statistics, premises.remembered)
         self.rebuilds = kept is not None
-        self._netted = netted
-        self._remembered = remembered
+        self._netted = premises.netted
+        self._remembered = premises.remembered
         self._kept = kept or frozenset()
-        self._foreign_keys = foreign_keys
+        self._foreign_keys = premises.foreign_keys
         self.used: set[ForeignKey] = set()
         self.scopes: dict[str, tuple[str, ...]] = {}
         self._view = view
@@ -248,8 +265,8 @@ class Derivation:
 
     @property
     def read(self) -> frozenset[r.Rel]:
-        """The relations that rules asked for as of a moment, whole or near a change."""
-        return frozenset(rel for rel, _, _ in self._moments)
+        """The relations that rules asked for as of a moment, whole or near a change, or member by member."""
+        return self.join_orders.opened | frozenset(rel for rel, _, _ in self._moments)
 
     def steps(self, last: Step) -> tuple[Step, ...]:
         """The writes of states, those that others read first, then the last step."""
@@ -309,11 +326,9 @@ def maintain(
     view: str,
     analysis: Maintainability,
     changed: frozenset[str],
-    foreign_keys: frozenset[ForeignKey] = frozenset(),
+    premises: Premises = Premises(),
     *,
-    remembered: Mapping[r.Rel, bool] = MappingProxyType({}),
     begun: frozenset[r.Rel] = frozenset(),
-    netted: frozenset[str] = frozenset(),
 ) -> Maintenance:
     """Give the program that extends the answer and the states by what changed.
 
@@ -323,23 +338,14 @@ def maintain(
         view: name of the view.
         analysis: of its relation.
         changed: the sources that have changed.
-        foreign_keys: those that hold.
-        remembered: joins that are stored besides what operators need, and whether they have few rows.
-        begun: such joins that the run starts to store.
-        netted: the sources whose changes are netted, see `net_changes`.
+        premises: what else the program goes by.
+        begun: joins that the run starts to store.
     """
-    derivation = Derivation(
-        view,
-        analysis,
-        changed=changed,
-        foreign_keys=foreign_keys,
-        remembered=remembered,
-        netted=netted,
-    )
+    derivation = Derivation(view, analysis, changed=changed, premises=premises)
     root = analysis.root
     change = derivation.delta(root)
     read = derivation.read
-    for rel in sorted(remembered, key=lambda one: one.digest):
+    for rel in sorted(premises.remembered, key=lambda one: one.digest):
         derivation.delta(rel)  # no rule may have asked for it
     for rel in sorted(begun, key=lambda one: one.digest):
         derivation.begin(rel)
@@ -396,7 +402,7 @@ def _anew(
         analysis,
         changed=everything,
         kept=frozenset(),
-        remembered=dict.fromkeys(remembered, False),
+        premises=Premises(remembered=dict.fromkeys(remembered, False)),
     )
     return derivation, derivation.at(analysis.root, "after")
 

@@ -24,7 +24,7 @@ from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.choice.sharing import UnreachableError
 from slacktide.optimizer.costs import Vector, program_work
 from slacktide.optimizer.costs.memo import MemoCosts
-from slacktide.optimizer.derivation import maintain
+from slacktide.optimizer.derivation import Premises, maintain
 from slacktide.optimizer.expand import Problem, Switches, expand
 from slacktide.optimizer.full import MOST_OPERATORS, without_states
 from slacktide.optimizer.join_bags import is_there, joins_of, present
@@ -244,9 +244,7 @@ class _Planning:
             self.name,
             analysis,
             changed,
-            situation.foreign_keys,
-            remembered=remembered,
-            netted=situation.netted,
+            Premises(situation.foreign_keys, remembered, situation.netted, situation.statistics),
         )
         programs = [made.program]
         if situation.policy != "incremental":

@@ -20,7 +20,7 @@ from typing import Any, Final
 from slacktide.algebra import relation as r
 from slacktide.algebra.tree import sources
 from slacktide.optimizer.costs import Candidate, Evidence, Vector, program_key, program_work
-from slacktide.optimizer.derivation import Maintenance, maintain, scopes
+from slacktide.optimizer.derivation import Maintenance, Premises, maintain, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.join_bags import is_large, is_there, joins, joins_of, present
 from slacktide.optimizer.maintainability import Maintainability
@@ -137,10 +137,13 @@ class Question:
             self.view,
             self.analysis,
             self.changed,
-            self.foreign_keys,
-            remembered={rel: rel in few for rel in joins_of(self.analysis, chains)},
+            Premises(
+                self.foreign_keys,
+                {rel: rel in few for rel in joins_of(self.analysis, chains)},
+                self.netted,
+                self.statistics,
+            ),
             begun=joins_of(self.analysis, [begun]) if begun else frozenset(),
-            netted=self.netted,
         )
 
     def _has_few(self, chain: str) -> bool:

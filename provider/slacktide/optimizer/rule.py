@@ -81,6 +81,26 @@ class Kept:
     change: Operator
 
 
+@dataclass(frozen=True, slots=True)
+class JoinOrder:
+    """How a change meets the relations of a join one by one.
+
+    Attributes:
+        steps: the relations, and by which condition each is met.
+        last: what rows must fulfil in the end, as no other rows of the query are asked for it: it may fail.
+    """
+
+    steps: tuple[tuple[r.Rel, s.Scalar | None], ...]
+    last: s.Scalar | None
+
+
+class JoinOrders(Protocol):
+    """What says in which order a change meets the relations of a join."""
+
+    def of(self, own: r.Rel, other: r.Rel, condition: s.Scalar | None) -> JoinOrder | None:
+        """Say how the change of a relation meets another one; None where it meets that as a whole."""
+
+
 class Context(Protocol):
     """What a rule may ask about the inputs of its operator."""
 
@@ -104,6 +124,10 @@ class Context(Protocol):
 
     def is_small_bag(self, rel: r.Rel) -> bool:
         """Whether a relation, or what it projects or selects from, is remembered with at most `FEW_ROWS` rows."""
+
+    @property
+    def join_orders(self) -> JoinOrders | None:
+        """In which order a change meets the relations of a join; None where each join is met as it is."""
 
     def has_changed(self, source: str) -> bool:
         """Whether a source may have changes in this run."""

@@ -9,7 +9,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_state
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.derivation import maintain, scopes
+from slacktide.optimizer.derivation import Premises, maintain, scopes
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.join_bags import is_ahead, is_there, joins_of, sources_of
 from slacktide.optimizer.maintainability import Maintainability
@@ -68,7 +68,7 @@ def upkeep_of(
     if analysis is None or policy == "full" or analysis.verdict():
         return Upkeep(frozenset(view.sources))
     remembered = dict.fromkeys(joins_of(analysis, remembers), False)
-    made = maintain("", analysis, frozenset(view.sources), known, remembered=remembered)
+    made = maintain("", analysis, frozenset(view.sources), Premises(known, remembered))
     read = frozenset(read.source for read in of_type(made.program, ReadSnapshot))
     return Upkeep(read, made.foreign_keys)
 

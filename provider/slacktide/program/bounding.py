@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from slacktide.algebra.equalities import take_apart
-from slacktide.algebra.scalar import Reference
+from slacktide.algebra.scalar import Reference, Scalar
+from slacktide.algebra.tree import substitute
 from slacktide.algebra.types import DataType, decimal_of, is_integral
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
@@ -57,6 +58,18 @@ def _bound(
     origins = origins_of(small, [pair.other for pair in ranged])
     if origins is not None:
         yield Bound(place, large, ranged, origins)
+
+
+def snapshot_column(operator: Operator, key: Scalar) -> tuple[str, str] | None:
+    """The source, and its column, that an expression over the rows of a snapshot is; None where it is none."""
+    while isinstance(operator, o.Select | o.Map):
+        if isinstance(operator, o.Map):
+            key = substitute(key, {item.column.id: item.value for item in operator.outputs})
+        operator = operator.child
+    if not (isinstance(operator, o.ReadSnapshot) and isinstance(key, Reference)):
+        return None
+    names = {column.id: column.name for column in operator.fields}
+    return (operator.source, names[key.column]) if key.column in names else None
 
 
 def _is_ranged(pair: o.Pair) -> bool:

@@ -7,7 +7,9 @@ from typing import Protocol
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Scalar
-from slacktide.program.operator import Moment, Operator
+from slacktide.program.bounding import Bound
+from slacktide.program.operator import Moment, Operator, ReadChanges
+from slacktide.spark.materialised import Held
 from slacktide.spark.ranges import KeyRanges
 
 
@@ -22,6 +24,15 @@ class Leaves(Protocol):
 
     def fewest_read(self, operator: Operator) -> int:
         """How many rows an operator reads, at least."""
+
+    def most_changed(self, operator: ReadChanges) -> float:
+        """How many rows a change has, at most; infinite where that is not known."""
+
+    def share_within(self, bound: Bound, found: Sequence[KeyRanges]) -> float:
+        """The share of an input in which keys lie, of which the ranges were found; all of it where that is not known."""
+
+    def materialised(self, operator: Operator) -> Held:
+        """The rows of a bag, which are worked out now and held until the task has ended."""
 
     def fits_one_task(self, operator: Operator) -> bool:
         """Whether what an operator reads is so little that one task reads it all; see `light.FEW_READ`."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 NANOSECONDS = 1e9
 _DESCRIPTION = "spark.job.description"
 _WRITE = "Execute InsertIntoHadoopFsRelationCommand"
+_HELD = "Scan ExistingRDD"
 _GENERATED = "WholeStageCodegen"
 _NODE = re.compile(
     r'id="node(?P<id>\d+)" labelType="html" '
@@ -113,6 +114,8 @@ def _add_nodes(cost: Cost, drawn: str, labels: Mapping[str, str]) -> None:
     is_generated = _GENERATED in drawn
     for match in nodes:
         name, rows = match["name"].strip(), _count_of(match["label"], _ROWS)
+        if name == _HELD:
+            continue  # counted when it was worked out
         if name.startswith("Scan "):
             cost.rows_read += rows or 0
             cost.rows_interpreted += 0 if is_generated else rows or 0

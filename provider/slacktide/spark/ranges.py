@@ -49,6 +49,18 @@ class KeyRanges:
             tests.append(f"{key} IS NULL")
         return f"({' OR '.join(tests)})" if tests else "false"
 
+    def share(self, low: float | None, high: float | None) -> float:
+        """The part of the range of all values in which they lie; 1.0 where that is not known.
+
+        Args:
+            low: the least of all values, as a number; of dates, as of `bounds`.
+            high: the greatest.
+        """
+        if low is None or high is None or high <= low:
+            return 1.0
+        within = sum(float(last) - float(first) for first, last in self.bounds)
+        return min(within / (high - low), 1.0)
+
 
 def cut(keys: pa.ChunkedArray) -> KeyRanges:
     """Cut keys at their widest gaps.

@@ -90,7 +90,11 @@ class Shelf:
             yield tables
         finally:
             for table in tables:
-                self.session.catalog.dropTempView(table)
+                self.forget(table)
+
+    def forget(self, table: str) -> None:
+        """Take a name away."""
+        self.session.catalog.dropTempView(table)
 
     def alias(self, name: str, frame: DataFrame) -> None:
         """Give the rows of a frame the name under which texts of users read them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Scalar
@@ -10,17 +11,20 @@ from slacktide.common.chain_ids import is_mirror
 from slacktide.common.ranges import MOST_KEYS
 from slacktide.common.tree import of_type
 from slacktide.errors import InvariantError
+from slacktide.program.bounding import Bound, snapshot_column
 from slacktide.program.lightness import is_light
-from slacktide.program.operator import Batch, Moment, Operator
+from slacktide.program.operator import Batch, Moment, Operator, ReadChanges
 from slacktide.program.origin import is_row_by_row
-from slacktide.spark.compile import keys_sql
+from slacktide.spark.compile import keys_sql, step_sql
 from slacktide.spark.functions import named, register_functions
 from slacktide.spark.light import fits_one_task
+from slacktide.spark.materialised import Held, Materialised
 from slacktide.spark.query import query_frame
 from slacktide.spark.ranges import KeyRanges, cut
 from slacktide.spark.run_context import RunContext
 from slacktide.spark.tables import Tables
 from slacktide.spark.task import Task
+from slacktide.store.record import ColumnStatistics
 
 
 class TaskLeaves:
@@ -42,6 +46,7 @@ class TaskLeaves:
         self.shelf = context.shelves.of(task.query.conf if task.query else {})
         called = named(task.program)
         register_functions(self.shelf.session, map(context.world.functions.__getitem__, called))
+        self._materialised = Materialised(self.shelf)
         self._keys: dict[tuple[Operator, tuple[Scalar, ...]], list[KeyRanges] | None] = {}
         self.saved_segments = {
             chain: segment for (chain, is_base), segment in context.saved.items() if is_base
@@ -83,6 +88,35 @@ class TaskLeaves:
     def fewest_read(self, operator: Operator) -> int:
         """How many rows an operator reads, at least."""
         return self.tables.fewest_read(operator)
+
+    def most_changed(self, operator: ReadChanges) -> float:
+        """How many rows a change has, at most; infinite where that is not known."""
+        rows, _ = self.tables.most_read(operator)
+        return inf if rows is None else rows
+
+    def share_within(self, bound: Bound, found: Sequence[KeyRanges]) -> float:
+        """The share of an input in which keys lie, of which the ranges were found; all of it where that is not known."""
+        shares = [
+            ranges.share(known.low, known.high)
+            for pair, ranges in zip(bound.pairs, found, strict=True)
+            if (known := self._known(bound.large, pair.own)) is not None
+        ]
+        return min(shares, default=1.0)
+
+    def _known(self, operator: Operator, key: Scalar) -> ColumnStatistics | None:
+        """What is known of the column of a source that a key is."""
+        column = snapshot_column(operator, key)
+        if column is None:
+            return None
+        return self._context.world.sources[column[0]].statistics.get(column[1])
+
+    def materialised(self, operator: Operator) -> Held:
+        """The rows of a bag, which are worked out now and held until the task has ended."""
+        return self._materialised.of(operator, lambda: step_sql(operator, self, is_light=False))
+
+    def release(self) -> None:
+        """Let go of the rows that were worked out before they were read."""
+        self._materialised.release()
 
     def fits_one_task(self, operator: Operator) -> bool:
         """Whether what an operator reads is so little that one task reads it all; see `light.FEW_READ`."""

@@ -53,6 +53,16 @@ class TaskRun:
     def run(self) -> Outcome:
         """Run all steps, in order, or those before one that writes or takes more than it may."""
         began = perf_counter()
+        try:
+            self._run_steps()
+        finally:
+            self._leaves.release()
+        if self._outcome.changes is not None:
+            self._outcome.cost.rows_out = self._outcome.changes.rows
+        self._outcome.cost.wall_seconds = perf_counter() - began
+        return self._outcome
+
+    def _run_steps(self) -> None:
         for step in self._task.program.steps:
             try:
                 self._run(step)
@@ -60,10 +70,6 @@ class TaskRun:
                 self._give_up(o.target(step), given_up)
             if self._outcome.excess is not None:
                 break
-        if self._outcome.changes is not None:
-            self._outcome.cost.rows_out = self._outcome.changes.rows
-        self._outcome.cost.wall_seconds = perf_counter() - began
-        return self._outcome
 
     def _run(self, step: o.Step) -> None:
         match step:

@@ -9,7 +9,7 @@ from slacktide.algebra import scalar as s
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.additive import is_additive
-from slacktide.optimizer.derivation import Derivation
+from slacktide.optimizer.derivation import Derivation, Premises
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.rules import RULES
@@ -79,7 +79,7 @@ def derive(
         "v",
         Maintainability(rel),
         changed=frozenset(changed),
-        foreign_keys=known,
+        premises=Premises(known),
     )
     return derivation.delta(rel)
 

@@ -11,7 +11,7 @@ from slacktide.algebra.scalar import Assignment, Column, reference
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import relations
 from slacktide.common.tree import of_type
-from slacktide.optimizer.derivation import Derivation
+from slacktide.optimizer.derivation import Derivation, Premises
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.program import operator as o
 from slacktide.spark.compile.aggregate_delta import aggregate_delta_of
@@ -109,7 +109,7 @@ def test_the_rule_writes_it_so(text: str, changed: str) -> None:
         "v",
         Maintainability(relation),
         changed=frozenset({changed}),
-        remembered=few,
+        premises=Premises(remembered=few),
     )
     change = derivation.delta(relation)
     assert change is not None

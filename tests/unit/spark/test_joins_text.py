@@ -42,6 +42,8 @@ def text(root: Operator, rows: int = 0, asked: int = 0, *, may_ask: bool = True)
         fits_one_task=lambda _: False,
         fewest_read=lambda operator: asked if operator == CHANGE else rows,
         keys=keys,
+        share_within=lambda *_: 1.0,
+        most_changed=lambda _: asked,
     )
     return step_sql(root, leaves, is_light=False)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from types import MappingProxyType
 from typing import Final
 
@@ -22,13 +22,21 @@ from slacktide.optimizer.costs.operators import (
     read_work,
     write_work,
 )
-from slacktide.optimizer.costs.reach import Reached, Times, guessed_reach, reached, times
+from slacktide.optimizer.costs.reach import (
+    Reached,
+    Times,
+    guessed_reach,
+    reached,
+    rows_read,
+    times,
+)
 from slacktide.optimizer.costs.vector import Vector
 from slacktide.optimizer.statistics import Cardinality, Estimate, Figure, Sizes, Statistics
 from slacktide.optimizer.statistics.facts import END
-from slacktide.optimizer.statistics.widths import packed
+from slacktide.optimizer.statistics.widths import in_memory, packed
 from slacktide.program import operator as o
 from slacktide.program.lightness import is_light
+from slacktide.program.materialising import materialised
 from slacktide.program.multiplicity import is_rowable
 from slacktide.program.operator import Operator, Program, operator_inputs
 from slacktide.program.origin import is_small
@@ -169,8 +177,11 @@ def _work(operator: Operator, often: Times, shares: Reached, sizes: Sizes) -> Ve
             inputs = [sizes.of(below) for below in operator_inputs(operator)]
             for place, share in shares.items():
                 inputs[place] = _as_read(operator_inputs(operator)[place], share, sizes)
+            held = _held(operator, shares, inputs, sizes)
             is_local = is_small(operator)
-            work = operator_work(operator, inputs, sizes.of(operator), known, is_small=is_local)
+            work = held.plus(
+                operator_work(operator, inputs, sizes.of(operator), known, is_small=is_local)
+            )
             if not is_local:
                 work = reduce(
                     Vector.plus, (_counted_out(bag, sizes) for bag in _as_rows(operator)), work
@@ -181,6 +192,21 @@ def _work(operator: Operator, often: Times, shares: Reached, sizes: Sizes) -> Ve
             return work.times(times, fixed=often.count)
 
 
+def _held(operator: Operator, shares: Reached, inputs: list[Estimate], sizes: Sizes) -> Vector:
+    """The fixed prices of working out a side of a join before; Spark then knows the bytes of it."""
+    if not isinstance(operator, o.JoinBags):
+        return Vector()
+    sides = operator_inputs(operator)
+    reach = [_share(side, shares.get(place, 1.0), sizes) for place, side in enumerate(sides)]
+    read = [share * rows_read(side, sizes) for share, side in zip(reach, sides, strict=True)]
+    place = materialised(operator, read, partial(rows_read, sizes=sizes))
+    if place is None:
+        return Vector()
+    columns = sides[place].columns
+    inputs[place] = replace(inputs[place], planned_bytes=in_memory(inputs[place].rows, columns))
+    return Vector(stages=WRITE_JOBS, jobs=WRITE_JOBS, plans=1.0)
+
+
 def _at(often: Times, operator: Operator, sizes: Sizes) -> float:
     """How often an operator is computed; all below it is looked at only where that tells something."""
     return often.at(guessed_reach(operator, sizes) if often.unknown else 1.0)
@@ -188,8 +214,11 @@ def _at(often: Times, operator: Operator, sizes: Sizes) -> float:
 
 def _as_read(operator: Operator, share: float | None, sizes: Sizes) -> Estimate:
     """What an operator gives of which a share is read; None where nobody knows which."""
-    read = guessed_reach(operator, sizes) if share is None else share
-    return sizes.of(operator).share(Figure(read))
+    return sizes.of(operator).share(Figure(_share(operator, share, sizes)))
+
+
+def _share(operator: Operator, share: float | None, sizes: Sizes) -> float:
+    return guessed_reach(operator, sizes) if share is None else share
 
 
 def _as_rows(operator: Operator) -> list[Operator]:

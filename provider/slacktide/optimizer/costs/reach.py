@@ -87,8 +87,8 @@ def _reach(bound: Bound, sizes: Sizes) -> float | None:
     Where it is known, what asking for the keys reads counts as read of the input, so that no larger change is
     thought to cost less.
     """
-    rows = _rows_read(bound.large, sizes)
-    asked = sum(_rows_read(one.by, sizes) for one in bound.origins)
+    rows = rows_read(bound.large, sizes)
+    asked = sum(rows_read(one.by, sizes) for one in bound.origins)
     if not pays_to_ask(rows, asked):
         return 1.0
     shares = [_covered(bound.origins, place, sizes) for place in range(len(bound.pairs))]
@@ -109,7 +109,7 @@ def _reach_of_leaf(leaf: Operator, sizes: Sizes) -> float:
     return UNKNOWN_REACH
 
 
-def _rows_read(operator: Operator, sizes: Sizes) -> float:
+def rows_read(operator: Operator, sizes: Sizes) -> float:
     """The rows of all tables that an operator reads."""
     return sum(sizes.of(leaf).rows.value for leaf in _leaves(operator))
 

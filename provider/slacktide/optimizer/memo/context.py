@@ -71,6 +71,11 @@ class Between:
         """Never: which states there are is chosen afterwards, and their sizes are priced there."""
         return False
 
+    @property
+    def join_orders(self) -> None:
+        """None: orders are ways of their own (`methods.higher_order`), and what a join reads is asked as one group."""
+        return None
+
     def has_changed(self, source: str) -> bool:
         """Whether the versions differ in a table."""
         return source in self._changed

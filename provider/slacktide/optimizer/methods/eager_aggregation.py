@@ -24,11 +24,11 @@ from slacktide.algebra.tree import references, row_source, substitute
 from slacktide.algebra.types import BIGINT, has_floating
 from slacktide.errors import InvariantError
 from slacktide.optimizer.additive import SPARED, is_additive, never_overflows
+from slacktide.optimizer.clusters import cluster_of, joined_by
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.shapes import Shapes
-from slacktide.optimizer.methods.clusters import cluster_of, joined_by
 from slacktide.optimizer.methods.disjunctive import Keys
 
 Conditions = tuple[s.Scalar, ...]

@@ -18,11 +18,11 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjunction
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import references
+from slacktide.optimizer.clusters import Cluster, cluster_of
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap
-from slacktide.optimizer.methods.clusters import Cluster, cluster_of
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 

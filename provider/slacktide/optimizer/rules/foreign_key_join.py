@@ -16,10 +16,10 @@ change is then the change by the scan alone and the change by all else.
 from __future__ import annotations
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.equalities import parts_of
 from slacktide.errors import InvariantError
 from slacktide.optimizer.foreign_keys import Referring
-from slacktide.optimizer.rule import Context, DeltaRule, Terms, add, bounded_by
+from slacktide.optimizer.meeting import met
+from slacktide.optimizer.rule import Context, DeltaRule, Terms, add
 from slacktide.program import operator as o
 from slacktide.program.balance import Balance
 from slacktide.program.operator import Moment, Operator
@@ -43,7 +43,7 @@ def _referring_to(rel: r.Join, by: Referring, change: Operator, context: Context
     gone: Operator | None = None
     if context.has_changed(by.anchor.source):
         gone = o.Negate(_along(by, _balanced(by, "gone"), context))
-    return _met(rel, by.source, change, "after", context, beside=gone)
+    return met(rel, by.source, change, "after", context, beside=gone)
 
 
 def _updated(rel: r.Join, by: Referring, context: Context) -> Terms:
@@ -58,7 +58,7 @@ def _updated(rel: r.Join, by: Referring, context: Context) -> Terms:
             terms += _others(node, below, context)
         below = node
     kept = add(terms, by.target.columns)
-    return [] if kept is None else [_met(rel, by.target, kept, "before", context)]
+    return [] if kept is None else [met(rel, by.target, kept, "before", context)]
 
 
 def _balanced(by: Referring, balance: Balance) -> Operator:
@@ -86,7 +86,7 @@ def _through(node: r.Rel, below: r.Rel, rows: Operator, context: Context) -> Ope
             by = context.referring(node)
             if by is not None and by.source == below:
                 return _referring_to(node, by, rows, context)
-            return _met(node, below, rows, _moment(node, below), context)
+            return met(node, below, rows, _moment(node, below), context)
         case _:
             return rows
 
@@ -98,32 +98,12 @@ def _others(node: r.Join, below: r.Rel, context: Context) -> Terms:
         return _updated(node, by, context)
     other = node.right if below == node.left else node.left
     change = context.delta(other)
-    return [] if change is None else [_met(node, other, change, _moment(node, other), context)]
+    return [] if change is None else [met(node, other, change, _moment(node, other), context)]
 
 
 def _moment(node: r.Join, side: r.Rel) -> Moment:
     """ΔL ⋈ R' + L ⋈ ΔR: as of when the change of a side meets the other one."""
     return "after" if side == node.left else "before"
-
-
-def _met(
-    node: r.Join,
-    side: r.Rel,
-    rows: Operator,
-    moment: Moment,
-    context: Context,
-    beside: Operator | None = None,
-) -> Operator:
-    """Rows of one side with what they meet on the other, and with further rows of that."""
-    is_left = side == node.left
-    other = node.right if is_left else node.left
-    equalities = parts_of(node).equalities
-    pairs = [(e.right, e.left) if is_left else (e.left, e.right) for e in equalities]
-    there = context.at(other, moment, bounded_by(rows, pairs))
-    if beside is not None:
-        there = o.Add((there, beside), other.columns)
-    left, right = (rows, there) if is_left else (there, rows)
-    return o.JoinBags(left, right, node.condition)
 
 
 GO_ALONG_FOREIGN_KEY = DeltaRule(

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.algebra.equalities import parts_of
 from slacktide.algebra.types import BOOLEAN
 from slacktide.optimizer.distinct_keys import keep_distinct_keys
+from slacktide.optimizer.meeting import met
 from slacktide.optimizer.padding import padded
-from slacktide.optimizer.reduction import reduced
-from slacktide.optimizer.rule import Context, DeltaRule, Near, Terms, add, bounded_by, terms_of
+from slacktide.optimizer.rule import Context, DeltaRule, Near, Terms, add, terms_of
 from slacktide.program import operator as o
 from slacktide.program.operator import INPUTS, Moment, Operator
 
@@ -21,26 +20,12 @@ from slacktide.program.operator import INPUTS, Moment, Operator
 def _inner_delta(rel: r.Join, context: Context) -> Operator | None:
     """ΔL ⋈ R' + L ⋈ ΔR: each side's change meets the new version of the one, the old of the other."""
     left, right = context.delta(rel.left), context.delta(rel.right)
-    equalities = parts_of(rel).equalities
     terms: Terms = []
     if left is not None:
-        wanted = bounded_by(left, [(equal.right, equal.left) for equal in equalities])
-        rows = context.at(rel.right, "after", wanted)
-        across = [o.Pair(equal.left, equal.right) for equal in equalities]
-        met = _met(left, rows, across, is_small=context.is_small_bag(rel.right))
-        terms.append(o.JoinBags(met, rows, rel.condition))
+        terms.append(met(rel, rel.left, left, "after", context))
     if right is not None:
-        wanted = bounded_by(right, [(equal.left, equal.right) for equal in equalities])
-        rows = context.at(rel.left, "before", wanted)
-        back = [o.Pair(equal.right, equal.left) for equal in equalities]
-        met = _met(right, rows, back, is_small=context.is_small_bag(rel.left))
-        terms.append(o.JoinBags(rows, met, rel.condition))
+        terms.append(met(rel, rel.right, right, "before", context))
     return add(terms, rel.columns)
-
-
-def _met(change: Operator, rows: Operator, pairs: list[o.Pair], *, is_small: bool) -> Operator:
-    """A change, or of it what few rows can meet."""
-    return reduced(change, rows, pairs) if is_small and pairs else change
 
 
 def _inner_at(rel: r.Join, moment: Moment, context: Context, near: Near | None) -> Operator:
@@ -61,8 +46,8 @@ def _outer_delta(rel: r.Join, context: Context) -> Operator | None:
 def _existence_delta(rel: r.Join, context: Context) -> Operator | None:
     semi = r.Join(rel.left, rel.right, "semi", rel.condition)
     anti = r.Join(rel.left, rel.right, "anti", rel.condition)
-    met = _marked(rel, terms_of(context.delta(semi)), "true")
-    return add(met + _marked(rel, terms_of(context.delta(anti)), "false"), rel.columns)
+    meeting = _marked(rel, terms_of(context.delta(semi)), "true")
+    return add(meeting + _marked(rel, terms_of(context.delta(anti)), "false"), rel.columns)
 
 
 def _tested(rel: r.Join) -> list[r.Join]:

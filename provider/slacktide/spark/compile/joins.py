@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from slacktide.algebra.sql import scalar_sql
 from slacktide.common.ranges import pays_to_ask
 from slacktide.program import operator as o
 from slacktide.program.bounding import Bound, bounds
+from slacktide.program.materialising import materialised
 from slacktide.program.operator import Operator, operator_inputs
 from slacktide.program.uniqueness import meets_at_most_once
 from slacktide.spark.compile.compiler import Compiler
-from slacktide.spark.compile.fragments import names, of_table
-from slacktide.spark.compile.gathering import join_hint, semi_hint, touched_hint
+from slacktide.spark.compile.fragments import names, of_table, positions, select_sql
+from slacktide.spark.compile.gathering import NOTHING, join_hint, semi_hint, touched_hint
 
 
 def join(compiler: Compiler, operator: o.JoinBags) -> str:
-    """Pairs of rows that meet a condition."""
+    """Pairs of rows that meet a condition; a side may be worked out before (`program.materialising`)."""
     condition = "true" if operator.condition is None else scalar_sql(operator.condition)
     outputs = [*names(operator.columns), "l.__m * r.__m AS __m"]
-    left, right = _inputs(compiler, operator)
-    hint = join_hint(operator, compiler.gathered)
+    within = _ranges(compiler, operator)
+    inputs, hint = _inputs(compiler, operator, within), join_hint(operator, compiler.gathered)
+    place = _materialised(compiler, operator, within)
+    if place is not None:
+        side = operator_inputs(operator)[place]
+        held = compiler.leaves.materialised(side)
+        inputs[place] = f"({select_sql(positions(side.columns), held.table, is_state=False)})"
+        hint = f"/*+ BROADCAST({'lr'[place]}) */ " if held.is_sent else ""
+    left, right = inputs
     return f"SELECT {hint}{', '.join(outputs)} FROM {left} l JOIN {right} r ON {condition}"
 
 
@@ -66,29 +77,54 @@ def touched(compiler: Compiler, operator: o.Touched) -> str:
     )
     listed = [f"t.{column}" for column in names(operator.columns)]
     outputs = listed if operator.is_state else [*listed, "t.__m"]
-    child, by = _inputs(compiler, operator)
+    child, by = _inputs(compiler, operator, _ranges(compiler, operator))
     hint = touched_hint(operator, compiler.gathered)
     where = f"{child} t LEFT SEMI JOIN {by} b ON {equal or 'true'}"
     return f"SELECT {hint}{', '.join(outputs)} FROM {where}"
 
 
-def _inputs(compiler: Compiler, operator: Operator) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """Where the keys of an input must lie to meet those of a change: as a condition, and the share of its rows."""
+
+    condition: str
+    share: float
+
+
+def _materialised(
+    compiler: Compiler, operator: o.JoinBags, within: Mapping[int, _Within]
+) -> int | None:
+    """The place of the side that is worked out before the other one is read; none of a light step."""
+    if compiler.gathered != NOTHING:
+        return None
+    read = [
+        compiler.leaves.fewest_read(side) * (within[place].share if place in within else 1.0)
+        for place, side in enumerate(operator_inputs(operator))
+    ]
+    return materialised(operator, read, compiler.leaves.most_changed)
+
+
+def _inputs(compiler: Compiler, operator: Operator, within: Mapping[int, _Within]) -> list[str]:
     """The rows of each input, or those alone that the keys of a change can meet."""
     found = [compiler.names[below] for below in operator_inputs(operator)]
-    for bound in bounds(operator):
-        within = _within(compiler, bound)
-        if within is not None:
-            found[bound.place] = f"(SELECT * FROM {found[bound.place]} WHERE {within})"
+    for place, one in within.items():
+        found[place] = f"(SELECT * FROM {found[place]} WHERE {one.condition})"
     return found
 
 
-def _within(compiler: Compiler, bound: Bound) -> str | None:
-    """The condition that the keys of a row lie where those of the change do; None where it does not pay to know."""
+def _ranges(compiler: Compiler, operator: Operator) -> dict[int, _Within]:
+    """By place of an input, where its keys lie, if it pays to know."""
+    found = {bound.place: _within(compiler, bound) for bound in bounds(operator)}
+    return {place: within for place, within in found.items() if within is not None}
+
+
+def _within(compiler: Compiler, bound: Bound) -> _Within | None:
+    """Where the keys of an input lie; None where it does not pay to know."""
     leaves = compiler.leaves
     asked = sum(leaves.fewest_read(origin.by) for origin in bound.origins)
     if not pays_to_ask(leaves.fewest_read(bound.large), asked):
         return None
-    ways = []
+    ways, share = [], 0.0
     for origin in bound.origins:
         found = leaves.keys(origin.by, origin.keys)
         if found is None:
@@ -98,4 +134,5 @@ def _within(compiler: Compiler, bound: Bound) -> str | None:
             for pair, ranges in zip(bound.pairs, found, strict=True)
         ]
         ways.append(" AND ".join(tests))
-    return " OR ".join(ways)
+        share += leaves.share_within(bound, found)
+    return _Within(" OR ".join(ways), min(share, 1.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
@@ -79,14 +79,19 @@ class Cluster:
         return r.Project(found, tuple(map(s.identity, kept)))
 
 
-def cluster_of(root: Rel) -> Cluster:
-    """Take a relation apart as far as it is inner joins, below filters and columns left out."""
+def cluster_of(root: Rel, whole: Collection[Rel] = ()) -> Cluster:
+    """Take a relation apart as far as it is inner joins, below filters and columns left out.
+
+    Args:
+        root: the relation.
+        whole: joins that are members themselves.
+    """
     members: list[Rel] = []
     conditions: list[s.Scalar] = []
     stack: list[Rel] = [root]
     while stack:
         rel = stack.pop()
-        below = joined_by(rel)
+        below = () if rel in whole else joined_by(rel)
         stack += reversed(below)
         if not below:
             members.append(rel)
