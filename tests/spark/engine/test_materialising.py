@@ -101,7 +101,7 @@ def test_many_rows_are_not_sent(
 
 def test_what_was_worked_out_is_let_go(chain: Lab, spark: SparkSession) -> None:
     def held() -> int:
-        return int(spark.sparkContext._jsc.getPersistentRDDs().size())  # type: ignore[union-attr]
+        return int(spark.sparkContext._jsc.getPersistentRDDs().size())
 
     before = held()
     changes(chain)
