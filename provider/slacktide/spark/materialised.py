@@ -57,13 +57,10 @@ class Materialised:
             text: makes the SQL of it.
         """
         if operator not in self._held:
-            from pyspark.sql import Observation, functions
-
-            seen, count = Observation(), functions.count(functions.lit(1)).alias("rows")
-            frame = self._shelf.query(text(), is_light=False).observe(seen, count)
-            self._frames.append(frame.localCheckpoint(eager=True))
-            table = self._shelf.register(self._frames[-1])
-            self._held[operator] = Held(table, int(seen.get["rows"]))
+            frame = self._shelf.query(text(), is_light=False).localCheckpoint(eager=True)
+            self._frames.append(frame)
+            # To observe the count would spare a job, and wait for ever where Spark has dropped the event.
+            self._held[operator] = Held(self._shelf.register(frame), frame.count())
         return self._held[operator]
 
     def release(self) -> None:
