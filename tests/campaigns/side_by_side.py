@@ -134,15 +134,14 @@ class SideBySide:
             number: of the arrival, from 1 on.
             nature: of it.
             share: of the base that it changes.
-            turn: which workspace goes first, counted on.
+            turn: how often an arrival of its kind has come before, by which workspaces take turns.
         """
         landing, scale = self._case.landing, self._case.scale
         stream = ChangeStream(landing, scale=scale, seed=self._seed, nature=nature, share=share)
         if stream.number < number:
             stream.write_next()
-        names = [*self._ways]
-        first = turn % len(names)
-        order = names[first:] + names[:first]
+        turns = orders([*self._ways])
+        order = turns[turn % len(turns)]
         costs = {name: self._costs(name, self._workspaces[name]) for name in order}
         return {"nature": nature, "share": share, "order": order, **costs}
 
@@ -160,6 +159,15 @@ class SideBySide:
             name: [v for v, told in workspace.verify(self._spark).views.items() if not told.equal]
             for name, workspace in self._workspaces.items()
         }
+
+
+def orders(names: Sequence[str]) -> list[Sequence[str]]:
+    """Turns in which each of some names is as often before as behind any other one, if all are taken.
+
+    Who goes first pays for what Java has not yet compiled, and for pages that nobody has read.
+    """
+    both = (names, names[::-1])
+    return [[*one[first:], *one[:first]] for one in both for first in range(len(names))]
 
 
 def _cost(view: ViewReport) -> dict[str, Any]:

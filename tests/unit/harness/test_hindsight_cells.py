@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import permutations
 from typing import Any
 
 from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES, rounds
 from tests.campaigns.hindsight_cells import cells, summary
+from tests.campaigns.side_by_side import orders
 
 
 def told(choice: str, seconds: float, expected: float | None = None) -> dict[str, Any]:
@@ -84,3 +86,9 @@ def test_every_cell_comes_as_often_after_ten_arrivals() -> None:
     assert tuple(planned[:10]) == CALIBRATING
     assert set(Counter(planned[10:]).values()) == {5}
     assert len(planned) == 10 + 5 * len(NATURES) * len(SHARES)
+
+
+def test_of_all_turns_none_goes_before_another_one_more_often() -> None:
+    turns = orders(["chosen", "incremental", "full"])
+    for one, other in permutations(("chosen", "incremental", "full"), 2):
+        assert sum(turn.index(one) < turn.index(other) for turn in turns) == len(turns) / 2
