@@ -50,18 +50,19 @@ Arguments = dict[str, str]
 
 def delta(relation: Rel, arguments: Arguments) -> str:
     changed = frozenset(filter(None, arguments["changed"].split(",")))
-    kept: dict[Rel, bool] = {
-        one: arguments["remembered"] == "few"
+    remembered = frozenset(
+        one
         for one in relations(relation)
         if "remembered" in arguments and isinstance(one, Join) and one != relation
-    }
+    )
     derivation = Derivation(
         "v",
         Maintainability(relation),
         changed=changed,
         premises=Premises(
             _foreign_keys(arguments.get("refers", "")),
-            kept,
+            remembered,
+            remembered if arguments.get("remembered") == "few" else frozenset(),
             frozenset(arguments.get("netted", "").split(",")),
         ),
     )

@@ -48,3 +48,21 @@ def few_ranges(ranges: Iterable[tuple[_Key, _Key]]) -> list[tuple[_Key, _Key]]:
     return [
         (merged[first][0], merged[end - 1][1]) for first, end in pairwise(starts) if end > first
     ]
+
+
+def covered(
+    ranges: Iterable[tuple[float, float]], keys: int | None, low: float, high: float
+) -> float:
+    """The share of a table that is read for keys in some ranges: as if keys were whole numbers, and none were rarer than others.
+
+    Args:
+        ranges: in which keys lie.
+        keys: how many they are at most; None where nobody knows, as of ranges alone.
+        low: the least key of the table.
+        high: the greatest one.
+    """
+    if keys is not None and keys > MOST_KEYS:
+        return 1.0
+    within = [(max(start, low), min(end, high)) for start, end in few_ranges(ranges)]
+    wide = sum(end - start + 1.0 for start, end in within if end >= start)
+    return min(wide / (high - low + 1.0), 1.0)

@@ -17,7 +17,9 @@ from typing import Any
 from slacktide.algebra import relation as r
 from slacktide.algebra.tree import relations
 from slacktide.algebra.view import ReadView
+from slacktide.algebra.widths import row_width
 from slacktide.common.chain_ids import mirror_id
+from slacktide.common.ranges import covered
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.costs import (
     DEFAULTS,
@@ -38,14 +40,14 @@ from slacktide.optimizer.states import bag_chain, chain_of
 from slacktide.optimizer.statistics import (
     ChangeFacts,
     ColumnFacts,
+    Extension,
     Figure,
     SourceFacts,
     Statistics,
     StoredFacts,
     with_columns,
 )
-from slacktide.optimizer.statistics.spans import covered, reached
-from slacktide.optimizer.statistics.widths import row_width
+from slacktide.optimizer.statistics.spans import reached
 from slacktide.store.naming import segments
 from slacktide.store.record import MOST_SPANS, Chain, ColumnStatistics, Source, ViewRecord
 from slacktide.store.world import World
@@ -166,7 +168,11 @@ class Knowledge:
 
     @cached_property
     def _chains(self) -> Mapping[str, StoredFacts]:
-        return {name: stored_facts(chain) for name, chain in self.world.chains.items()}
+        chains, sources = self.world.chains.items(), self.world.sources
+        return {
+            name: replace(stored_facts(chain), extension=extension_of(chain, sources))
+            for name, chain in chains
+        }
 
     def _source(self, name: str, start: int, end: int) -> SourceFacts:
         source = self.world.sources[name]
@@ -258,6 +264,19 @@ def stored_facts(chain: Chain) -> StoredFacts:
         bytes=float(sum(piece.bytes for piece in pieces)),
         files=sum(len(piece.files) for piece in pieces),
     )
+
+
+def extension_of(chain: Chain, sources: Mapping[str, Source]) -> Extension | None:
+    """What the newest run that extended a chain read; of those that were merged, what one of them did."""
+    pieces = [*segments(chain)]
+    if len(pieces) < 2 or pieces[-1].read is None:
+        return None
+    before, newest = pieces[-2:]
+    changes = _all_counted(
+        sources[name].arrivals.totals(before.versions.get(name, 0), version).rows
+        for name, version in newest.versions.items()
+    )
+    return Extension(float(newest.read or 0), changes / newest.runs) if changes else None
 
 
 def column_facts(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from slacktide.algebra.relation import Rel
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
@@ -21,7 +22,7 @@ from slacktide.optimizer.costs import (
     program_work,
     work_by_node,
 )
-from slacktide.optimizer.derivation import resume
+from slacktide.optimizer.derivation import Premises, resume
 from slacktide.optimizer.estimates import estimates_of, reads_of
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.full import anew, merging, without_states
@@ -94,6 +95,12 @@ class Situation:
     append_only: frozenset[str] = frozenset()
     rounds: int = 0
     netted: frozenset[str] = frozenset()
+
+    def premises(self, remembered: frozenset[Rel]) -> Premises:
+        """What a program goes by that extends the answer, and some joins that are remembered."""
+        return Premises(
+            self.foreign_keys, remembered, netted=self.netted, statistics=self.statistics
+        )
 
 
 def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
@@ -178,7 +185,8 @@ def _resumed(
         for chain in state_sources(view)
         if chain in situation.states and situation.states[chain].items() <= start.items()
     )
-    program = resume(name, analysis, changed, kept)
+    premises = replace(situation.premises(frozenset()), foreign_keys=frozenset())  # none is checked
+    program = resume(name, analysis, changed, kept, premises)
     if program is None or _passed_snapshot(program, replace(situation, start=start)):
         return None
     reasons = (*why, Reason("STATES_KEPT"))

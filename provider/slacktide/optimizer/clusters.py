@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
@@ -19,10 +19,12 @@ class Cluster:
     Attributes:
         members: that are joined, from left to right.
         conditions: all of which must be true.
+        opened: the relations that were taken apart into these.
     """
 
     members: tuple[Rel, ...]
     conditions: tuple[s.Scalar, ...]
+    opened: frozenset[Rel]
 
     @property
     def is_distinct(self) -> bool:
@@ -79,27 +81,38 @@ class Cluster:
         return r.Project(found, tuple(map(s.identity, kept)))
 
 
-def cluster_of(root: Rel, whole: Collection[Rel] = ()) -> Cluster:
+def cluster_of(root: Rel, is_whole: Callable[[Rel], bool] = lambda _: False) -> Cluster:
     """Take a relation apart as far as it is inner joins, below filters and columns left out.
 
     Args:
         root: the relation.
-        whole: joins that are members themselves.
+        is_whole: whether a join, or what lies above one, is a member itself.
     """
     members: list[Rel] = []
+    opened: set[Rel] = set()
     conditions: list[s.Scalar] = []
     stack: list[Rel] = [root]
     while stack:
         rel = stack.pop()
-        below = () if rel in whole else joined_by(rel)
+        below = () if is_whole(rel) else joined_by(rel)
         stack += reversed(below)
         if not below:
             members.append(rel)
-        elif isinstance(rel, r.Join):
-            conditions += conjuncts(rel.condition)
-        elif isinstance(rel, r.Filter):
-            conditions += conjuncts(rel.predicate)
-    return Cluster(tuple(members), tuple(conditions))
+            continue
+        opened.add(rel)
+        conditions += conditions_of(rel)
+    return Cluster(tuple(members), tuple(conditions), frozenset(opened))
+
+
+def conditions_of(rel: Rel) -> tuple[s.Scalar, ...]:
+    """The conditions that a join, or a filter, asks for itself."""
+    match rel:
+        case r.Join():
+            return tuple(conjuncts(rel.condition))
+        case r.Filter():
+            return tuple(conjuncts(rel.predicate))
+        case _:
+            return ()
 
 
 def joined_by(rel: Rel) -> tuple[Rel, ...]:

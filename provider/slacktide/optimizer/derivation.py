@@ -6,9 +6,7 @@ answer anew from states of which it extends those that are there already (`resum
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from slacktide.algebra import relation as r
@@ -44,14 +42,15 @@ class Premises:
 
     Attributes:
         foreign_keys: those that hold at the start and at the end of the run.
-        remembered: joins that are stored besides what operators need, see `remembered_joins`, and whether
-            they have few rows.
+        remembered: joins that are stored besides what operators need, see `remembered_joins`.
+        few: those of them that have at most `FEW_ROWS` rows.
         netted: the sources whose changes are netted, see `net_changes`.
         statistics: what is known of sources, by which joins are ordered.
     """
 
     foreign_keys: frozenset[ForeignKey] = frozenset()
-    remembered: Mapping[r.Rel, bool] = field(default_factory=lambda: MappingProxyType({}))
+    remembered: frozenset[r.Rel] = frozenset()
+    few: frozenset[r.Rel] = frozenset()
     netted: frozenset[str] = frozenset()
     statistics: Statistics = field(default_factory=Statistics)
 
@@ -63,9 +62,9 @@ class Derivation:
         view: name of the view, whose answer is the result of its root.
         analysis: of the view's relation.
         changed: names of the sources that have changes in this run.
+        premises: what else it goes by.
         kept: where the answer is made anew, and states with it, those that are extended nevertheless; None where
             all is extended.
-        premises: what else it goes by.
 
     Attributes:
         join_orders: in which order changes meet the relations of a join.
@@ -79,13 +78,14 @@ class Derivation:
         analysis: Maintainability,
         *,
         changed: frozenset[str],
+        premises: Premises,
         kept: frozenset[str] | None = None,
-        premises: Premises = Premises(),
     ) -> None:
         self.join_orders = JoinOrders(premises.statistics, premises.remembered)
         self.rebuilds = kept is not None
         self._netted = premises.netted
         self._remembered = premises.remembered
+        self._few = premises.few
         self._kept = kept or frozenset()
         self._foreign_keys = premises.foreign_keys
         self.used: set[ForeignKey] = set()
@@ -111,7 +111,7 @@ class Derivation:
 
     def is_small_bag(self, rel: r.Rel) -> bool:
         """Whether a relation, or what it projects or selects from, is remembered with at most `FEW_ROWS` rows."""
-        return self._remembered.get(row_source(rel), False)
+        return row_source(rel) in self._few
 
     def referring(self, rel: r.Join) -> Referring | None:
         """The foreign keys that a join goes by, where such are known to hold."""
@@ -366,7 +366,11 @@ def rebuild(
 
 
 def resume(
-    view: str, analysis: Maintainability, changed: frozenset[str], kept: frozenset[str]
+    view: str,
+    analysis: Maintainability,
+    changed: frozenset[str],
+    kept: frozenset[str],
+    premises: Premises,
 ) -> Program | None:
     """Give the program that makes the answer anew from states of which some are kept.
 
@@ -375,11 +379,12 @@ def resume(
         analysis: of its relation.
         changed: the sources that have changed since the kept states were written.
         kept: these states; others are built from the sources.
+        premises: what else the program goes by.
 
     Returns:
         None where a state that is kept stands on one that is not.
     """
-    derivation = Derivation(view, analysis, changed=changed, kept=kept)
+    derivation = Derivation(view, analysis, changed=changed, premises=premises, kept=kept)
     try:
         answer = derivation.at(analysis.root, "after")
     except NotKeptError:
@@ -401,8 +406,8 @@ def _anew(
         view,
         analysis,
         changed=everything,
+        premises=Premises(remembered=remembered),
         kept=frozenset(),
-        premises=Premises(remembered=dict.fromkeys(remembered, False)),
     )
     return derivation, derivation.at(analysis.root, "after")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from slacktide.optimizer.costs import Coefficients, ProgramWork
+from slacktide.optimizer.costs.reads import rows_expected
 from slacktide.optimizer.statistics import Figure, Statistics
 from slacktide.program import operator as o
 
@@ -85,23 +86,12 @@ def estimates_of(
 
 
 def reads_of(program: o.Program, work: ProgramWork, statistics: Statistics) -> dict[str, int]:
-    """The rows that each step which extends a chain is expected to read, by chain.
-
-    Without those of tables of which nobody knows how much the keys of the changes reach.
-    """
-    return {
-        o.target(step): round(
-            sum(taken.rows_read for one, taken in works.items() if _is_sure(one, statistics))
-        )
+    """The rows that each step which extends a chain is expected to read, by chain, where that is known."""
+    found = {
+        o.target(step): rows_expected(step, works, statistics)
         for step, works in zip(program.steps, work.steps, strict=True)
-        if isinstance(step, o.Save | o.Publish) and not step.is_base
     }
-
-
-def _is_sure(operator: o.Operator, statistics: Statistics) -> bool:
-    if not isinstance(operator, o.ReadSnapshot):
-        return True
-    return statistics.source(operator.source).reach.origin != "default"
+    return {chain: round(rows) for chain, rows in found.items() if rows is not None}
 
 
 def _expected(rows: Figure, seconds: float) -> Expected:

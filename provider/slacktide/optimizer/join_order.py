@@ -19,8 +19,8 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjunction, conjuncts, take_apart
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.totality import is_total
-from slacktide.algebra.tree import references, relations
-from slacktide.optimizer.clusters import Cluster, cluster_of, joined_by
+from slacktide.algebra.tree import references
+from slacktide.optimizer.clusters import Cluster, cluster_of, conditions_of
 from slacktide.optimizer.rule import JoinOrder
 from slacktide.optimizer.statistics import Cardinality, Estimate, Figure, Statistics
 from slacktide.optimizer.statistics.estimate import met
@@ -53,21 +53,30 @@ class JoinOrders:
             other: what it is joined with.
             condition: of the join.
         """
-        cluster = cluster_of(other, self._whole)
+        asked = tuple(conjuncts(condition))
+        if not all(map(is_total, asked)):
+            return None
+        cluster = cluster_of(other, self._is_whole)
         columns = frozenset(column.id for column in own.columns)
         is_joined = len(cluster.members) > 1 and cluster.is_distinct
         if not is_joined or columns & cluster.columns(range(len(cluster.members))):
             return None
-        conditions = (*cluster.conditions, *conjuncts(condition))
-        steps = self._steps(own, cluster, [one for one in conditions if is_total(one)])
-        if steps is None:
-            return None
-        self.opened |= {rel for rel in relations(other) if joined_by(rel)}
-        return JoinOrder(steps, conjunction(one for one in conditions if not is_total(one)))
+        order = self._order(own, cluster, [*cluster.conditions, *asked])
+        if order is not None:
+            self.opened |= cluster.opened
+        return order
 
-    def _steps(
+    def _is_whole(self, rel: Rel) -> bool:
+        """Whether a join is met as it is: it is stored, or its condition may fail.
+
+        Spark asks for a condition as soon as its columns are there: in another order, of rows of which the query
+        does not ask it.
+        """
+        return rel in self._whole or not all(map(is_total, conditions_of(rel)))
+
+    def _order(
         self, own: Rel, cluster: Cluster, conditions: Sequence[s.Scalar]
-    ) -> tuple[tuple[Rel, s.Scalar | None], ...] | None:
+    ) -> JoinOrder | None:
         """The members in order, each with an equality to what was met before; None where one is connected by none."""
         met_so_far, columns = self._cardinality.of(own), own.columns
         waiting, steps = [*cluster.members], []

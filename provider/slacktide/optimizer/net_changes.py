@@ -29,6 +29,7 @@ def netted(root: Rel, statistics: Statistics, losing: Collection[str]) -> frozen
             its programs.
         losing: the sources that have ever lost a row: nothing else can cancel out.
     """
-    rows = {name: statistics.source(name).rows.value for name in sources(root)}
-    most = SMALL * sum(rows.values())
-    return frozenset(name for name in losing if rows.get(name, most + 1.0) <= most)
+    rows = {name: statistics.source(name).rows for name in sources(root)}
+    most = SMALL * sum(one.value for one in rows.values())
+    small = {name for name, one in rows.items() if one.value <= most and one.origin != "default"}
+    return frozenset(losing) & small

@@ -24,7 +24,7 @@ from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.choice.sharing import UnreachableError
 from slacktide.optimizer.costs import Vector, program_work
 from slacktide.optimizer.costs.memo import MemoCosts
-from slacktide.optimizer.derivation import Premises, maintain
+from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.expand import Problem, Switches, expand
 from slacktide.optimizer.full import MOST_OPERATORS, without_states
 from slacktide.optimizer.join_bags import is_there, joins_of, present
@@ -239,12 +239,11 @@ class _Planning:
         at_once, situation = united(self.progress.statistics), self.situation
         changed = frozenset(n for n, one in at_once.sources.items() if one.changes[0].rows.value)
         there = present(situation.remembers, situation.start, situation.states)
-        remembered = dict.fromkeys(joins_of(analysis, there), False)
         made = maintain(
             self.name,
             analysis,
             changed,
-            Premises(situation.foreign_keys, remembered, situation.netted, situation.statistics),
+            situation.premises(joins_of(analysis, there)),
         )
         programs = [made.program]
         if situation.policy != "incremental":

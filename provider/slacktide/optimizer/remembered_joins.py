@@ -139,7 +139,8 @@ class Question:
             self.changed,
             Premises(
                 self.foreign_keys,
-                {rel: rel in few for rel in joins_of(self.analysis, chains)},
+                joins_of(self.analysis, chains),
+                few,
                 self.netted,
                 self.statistics,
             ),

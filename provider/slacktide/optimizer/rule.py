@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -81,17 +81,8 @@ class Kept:
     change: Operator
 
 
-@dataclass(frozen=True, slots=True)
-class JoinOrder:
-    """How a change meets the relations of a join one by one.
-
-    Attributes:
-        steps: the relations, and by which condition each is met.
-        last: what rows must fulfil in the end, as no other rows of the query are asked for it: it may fail.
-    """
-
-    steps: tuple[tuple[r.Rel, s.Scalar | None], ...]
-    last: s.Scalar | None
+JoinOrder = Sequence[tuple[r.Rel, s.Scalar | None]]
+"""The relations of a join that a change meets one by one, and by which condition each is met."""
 
 
 class JoinOrders(Protocol):

@@ -67,8 +67,8 @@ def upkeep_of(
     analysis = analysis_of(view)
     if analysis is None or policy == "full" or analysis.verdict():
         return Upkeep(frozenset(view.sources))
-    remembered = dict.fromkeys(joins_of(analysis, remembers), False)
-    made = maintain("", analysis, frozenset(view.sources), Premises(known, remembered))
+    premises = Premises(known, joins_of(analysis, remembers))
+    made = maintain("", analysis, frozenset(view.sources), premises)
     read = frozenset(read.source for read in of_type(made.program, ReadSnapshot))
     return Upkeep(read, made.foreign_keys)
 

@@ -9,7 +9,7 @@ from slacktide.algebra.sql import quoted
 from slacktide.common.tree import of_type
 from slacktide.program.balance import Balance, balances_of, clamped_sql
 from slacktide.program.lightness import MOST_READ
-from slacktide.program.operator import Operator
+from slacktide.program.operator import ByBalance, Consolidate, Operator, ReadChanges
 from slacktide.spark.compile import step_sql
 from slacktide.spark.overflow import overflowing_sql
 from slacktide.spark.run_context import RunContext
@@ -34,9 +34,21 @@ def asked(leaves: TaskLeaves, outputs: str, operator: Operator, rest: str = "") 
     return [tuple(row) for row in frame.collect()]
 
 
-def is_nothing(leaves: TaskLeaves, operator: Operator) -> bool:
-    """Whether an operator gives no rows; False, and not asked, where it reads more than a light query does."""
-    return leaves.is_light(operator) and not asked(leaves, "1", operator, " LIMIT 1")
+def is_empty(
+    context: RunContext, task: Task, leaves: TaskLeaves, changes: ReadChanges, part: Consolidate
+) -> bool:
+    """Whether nothing is left of the change of a source, or of the keys of a balance in it; asked once for all tasks of a run.
+
+    False, and not asked, where it reads more than a light query does.
+    """
+    source, kept = changes.source, part.child
+    read = frozenset(column.name for column in changes.columns)
+    keys = (*(c.name for c in kept.keys), kept.balance) if isinstance(kept, ByBalance) else ()
+    known = (source, read, keys, task.start.get(source, 0), task.end[source])
+    if known not in context.empty:
+        found = leaves.is_light(part) and not asked(leaves, "1", part, " LIMIT 1")
+        context.empty[known] = found
+    return context.empty[known]
 
 
 def balances(

@@ -21,6 +21,7 @@ from slacktide.spark.cost import Cost
 from slacktide.spark.failures import translated
 from slacktide.spark.functions import called, register_functions
 from slacktide.spark.magnitudes import Magnified
+from slacktide.spark.materialised import freed
 from slacktide.spark.metrics import Meter, described
 from slacktide.spark.query import query_frame
 from slacktide.spark.shelf import Shelf, Shelves
@@ -164,7 +165,7 @@ class Comparison:
                     differing = f"{consolidate_sql(both, typed, nearly_sql)} LIMIT {_LIMIT}"
                     found = self._session.sql(differing).collect()
             finally:
-                _freed(kept)
+                freed(kept)
         rows = [tuple(row) for row in found[:MOST_COMPARED]]
         return Differences(rows, len(found) > len(rows), schema, cost)
 
@@ -292,11 +293,6 @@ def _parquet(shelf: Shelf, folder: str) -> str:
 
 def _is_plain(data_type: DataType) -> bool:
     return is_groupable(data_type) and not has_floating(data_type)
-
-
-def _freed(kept: DataFrame) -> None:
-    """Let go of rows that Spark was told to keep."""
-    kept._jdf.queryExecution().analyzed().rdd().unpersist(False)  # noqa: FBT003 - Java has no names
 
 
 def _schema_difference(view: ReadView, batch: DataFrame) -> str:

@@ -1,7 +1,8 @@
 """Leaving out what is known to be empty: mostly no key of a run's changes is one that was kept.
 
-Or no row differs in the columns that are read. What joins with nothing is nothing, so that the big table on the other side is not read, and what is
-left may be light. Spark finds that too where it sees the rows, but plans all of it before.
+An update of columns that are not read leaves no row of a change, either. What joins with nothing is nothing, so that
+the big table on the other side is not read, and what is left may be light. Spark finds that too where it sees the
+rows, but plans all of it before.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 
 Asked = o.ByBalance | o.Consolidate
+"""What leaves out rows of a change, and may leave none."""
 _NOTHING_OF_NOTHING = (
     o.Select,
     o.Map,
@@ -31,16 +33,14 @@ def without_empty(root: Operator, is_empty: Callable[[Asked], bool]) -> Operator
         root: an operator.
         is_empty: whether these rows of a change are known to be none.
     """
-    if not any(_is_known(operator, is_empty) for operator in of_type(root, Operator)):
+    operators = [*of_type(root, Operator)]
+    empty = {one for one in operators if isinstance(one, Asked) and is_empty(one)}
+    if not empty:
         return root
     left: dict[Operator, Operator | None] = {}
-    for operator in of_type(root, Operator):
-        left[operator] = None if _is_known(operator, is_empty) else _left(operator, left)
+    for operator in operators:
+        left[operator] = None if operator in empty else _left(operator, left)
     return left[root] or o.nothing(root.columns)
-
-
-def _is_known(operator: Operator, is_empty: Callable[[Asked], bool]) -> bool:
-    return isinstance(operator, Asked) and is_empty(operator)
 
 
 def _left(operator: Operator, left: Mapping[Operator, Operator | None]) -> Operator | None:

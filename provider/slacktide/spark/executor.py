@@ -5,7 +5,8 @@ What is written becomes visible only by the commit of the engine.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -81,8 +82,8 @@ class Executor:
         if relation is None or not isinstance(error, DataError) or not is_overflow(error):
             return error
         try:
-            with self._translated(task):
-                keys = overflowing(self._leaves(task), relation)
+            with self._leaves(task) as leaves:
+                keys = overflowing(leaves, relation)
         except SlacktideError:
             return error  # another row fails before: what is known stays
         if not keys:
@@ -102,8 +103,8 @@ class Executor:
         Raises:
             SlacktideError: as `slacktide.spark.failures` says.
         """
-        with self._translated(task):
-            return asked(self._leaves(task), "*", operator, f" LIMIT {most}")
+        with self._leaves(task) as leaves:
+            return asked(leaves, "*", operator, f" LIMIT {most}")
 
     def count(self, task: Task, operator: Operator) -> int:
         """How many rows a bag gives, each counted once whatever its multiplicity.
@@ -111,8 +112,8 @@ class Executor:
         Raises:
             SlacktideError: as `slacktide.spark.failures` says.
         """
-        with self._translated(task):
-            return int(asked(self._leaves(task), "count(*)", operator)[0][0])
+        with self._leaves(task) as leaves:
+            return int(asked(leaves, "count(*)", operator)[0][0])
 
     def balances(self, task: Task, source: str, key: tuple[str, ...]) -> frozenset[Balance]:
         """Whether keys of a source came, are gone or were kept between the versions of a task.
@@ -125,8 +126,8 @@ class Executor:
         Raises:
             SlacktideError: as `slacktide.spark.failures` says.
         """
-        with self._translated(task):
-            return balances(self._context, task, self._leaves(task), source, key)
+        with self._leaves(task) as leaves:
+            return balances(self._context, task, leaves, source, key)
 
     def misfits(self, source: str, after: int, until: int) -> Misfits | None:
         """The rows of some versions that do not fit the schema; None where no file came.
@@ -139,8 +140,11 @@ class Executor:
             sql = misfits_sql(shelf, self._context.world.sources[source], after, until)
             return None if sql is None else Misfits(shelf.session, source, shelf.define(sql))
 
-    def _leaves(self, task: Task) -> TaskLeaves:
-        return TaskLeaves(self._context, task)
+    @contextmanager
+    def _leaves(self, task: Task) -> Iterator[TaskLeaves]:
+        """What questions of a task stand on."""
+        with self._translated(task), TaskLeaves(self._context, task) as leaves:
+            yield leaves
 
     def _translated(self, task: Task) -> AbstractContextManager[None]:
         if task.query is None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from slacktide.algebra.widths import has_fixed_width, width
 from slacktide.program.operator import Operator
 from slacktide.spark.shelf import Shelf
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-MOST_SENT: Final = 200_000
-"""Rows that are sent to all workers: some ten megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +24,11 @@ class Held:
 
     Attributes:
         table: their name; columns as of `step_sql`.
-        rows: how many there are.
+        bytes: in memory, as of `algebra.widths`, with those of all texts.
     """
 
     table: str
-    rows: int
-
-    @property
-    def is_sent(self) -> bool:
-        """Whether they are few enough to be sent to all workers."""
-        return self.rows <= MOST_SENT
+    bytes: float
 
 
 class Materialised:
@@ -59,15 +56,31 @@ class Materialised:
         if operator not in self._held:
             frame = self._shelf.query(text(), is_light=False).localCheckpoint(eager=True)
             self._frames.append(frame)
-            # To observe the count would spare a job, and wait for ever where Spark has dropped the event.
-            self._held[operator] = Held(self._shelf.register(frame), frame.count())
+            # To observe them would spare a job, and wait for ever where Spark has dropped the event.
+            [(rows, long)] = frame.selectExpr("count(*)", _long_bytes_sql(operator)).collect()
+            size = rows * width(operator.columns) + (long or 0)
+            self._held[operator] = Held(self._shelf.register(frame), size)
         return self._held[operator]
 
     def release(self) -> None:
-        """Let go of all rows."""
-        for held in self._held.values():
-            self._shelf.forget(held.table)
-        waits = False
-        while self._frames:
-            self._frames.pop()._jdf.queryExecution().analyzed().rdd().unpersist(waits)
+        """Let go of all rows; where Spark has gone, they went with it, and what the task says of that matters more."""
+        with suppress(PySparkException, Py4JError):
+            for held in self._held.values():
+                self._shelf.forget(held.table)
+            for frame in self._frames:
+                freed(frame)
         self._held.clear()
+        self._frames.clear()
+
+
+def _long_bytes_sql(operator: Operator) -> str:
+    """The bytes of all values without a fixed width, in the columns of `step_sql`."""
+    long = [f"c{i}" for i, one in enumerate(operator.columns) if not has_fixed_width(one.type)]
+    each = [f"coalesce(octet_length(CAST({column} AS STRING)), 0)" for column in long]
+    return f"sum(CAST({' + '.join(each) or '0'} AS BIGINT))"
+
+
+def freed(checkpointed: DataFrame) -> None:
+    """Let go of the rows of a frame that was checkpointed on the workers."""
+    rows = checkpointed._jdf.queryExecution().analyzed().rdd()
+    rows.unpersist(False)  # noqa: FBT003 - Java has no names

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyarrow import compute
 
 from slacktide.algebra.types import DataType
-from slacktide.common.ranges import MOST_RANGES
+from slacktide.common.ranges import MOST_RANGES, covered
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,16 @@ class KeyRanges:
         return f"({' OR '.join(tests)})" if tests else "false"
 
     def share(self, low: float | None, high: float | None) -> float:
-        """The part of the range of all values in which they lie; 1.0 where that is not known.
+        """The share of a table that is read for them, see `covered`; 1.0 where that is not known.
 
         Args:
-            low: the least of all values, as a number; of dates, as of `bounds`.
-            high: the greatest.
+            low: the least key of the table, as a number; of dates, as of `bounds`.
+            high: the greatest one.
         """
-        if low is None or high is None or high <= low:
+        if low is None or high is None:
             return 1.0
-        within = sum(float(last) - float(first) for first, last in self.bounds)
-        return min(within / (high - low), 1.0)
+        ranges = ((float(first), float(last)) for first, last in self.bounds)
+        return covered(ranges, None, low, high)
 
 
 def cut(keys: pa.ChunkedArray) -> KeyRanges:

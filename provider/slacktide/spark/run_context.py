@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from slacktide.store.world import World
 
 Saved = dict[tuple[str, bool], Segment]
+Emptiness = dict[tuple[str, frozenset[str], tuple[Hashable, ...], int, int], bool]
 Balances = dict[tuple[str, tuple[str, ...], int, int], frozenset[Balance]]
 
 
@@ -35,6 +37,8 @@ class RunContext:
         saved: what tasks have written, by chain and whether it is a base. One view may extend a state
             that another of the run, a new one, builds anew.
         balances: what became of the keys of a source, by source, key and versions.
+        empty: whether a part of the change of a source has no row, by the columns that are read, the keys and their
+            balance, and the versions of the source.
     """
 
     shelves: Shelves
@@ -45,6 +49,7 @@ class RunContext:
     now: datetime
     saved: Saved = field(default_factory=dict)
     balances: Balances = field(default_factory=dict)
+    empty: Emptiness = field(default_factory=dict)
 
     def called(self, query: Query | None) -> list[FunctionRecord]:
         """The functions of users that a query calls."""

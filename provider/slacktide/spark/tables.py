@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from slacktide.store.world import World
 
 MOST_GUESSED = 1_000_000  # changes
-MOST_OFF = 2.0
-"""By how much fewer rows are read than a plan expects, as a rule (ADR 9)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,24 +167,17 @@ class Tables:
             return changed
         return min(changed, int(newest.rows * growth))
 
-    def read_expected(self, operator: Operator, chain: str, planned: int) -> tuple[int | None, int]:
-        """How many rows an operator reads to extend a chain, and the bytes in which these are.
-
-        As many as were read in the run before, which skipped what its keys could not meet, and more
-        as there are more changes; at most what there is. Keys that lie close together in one run may lie anywhere in
-        the next, which the plan knows: at least what it is sure of.
+    def read_expected(self, operator: Operator, planned: int | None) -> tuple[int | None, int]:
+        """How many rows an operator reads, and the bytes in which these are: at most what there is.
 
         Args:
-            operator: extends the chain.
-            chain: its name.
-            planned: rows that the plan expects it to read; 0 where it does not know.
+            operator: extends a chain.
+            planned: rows that the plan expects it to read; None where it does not know.
         """
         most, size = self.most_read(operator)
-        newest, growth = self._run_before(chain, self.rows_changed())
-        if not most or newest is None or newest.read is None:
+        if not most or planned is None:
             return most, size
-        growth *= newest.runs  # of those that were merged it tells what one of them read
-        expected = min(most, int(max(newest.read * max(growth, 1.0), planned / MOST_OFF)))
+        expected = min(most, planned)
         return expected, size * expected // most
 
     def _run_before(self, chain: str, changed: int | None) -> tuple[Segment | None, float]:

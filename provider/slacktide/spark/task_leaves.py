@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
+from typing import Self
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Scalar
@@ -114,7 +115,10 @@ class TaskLeaves:
         """The rows of a bag, which are worked out now and held until the task has ended."""
         return self._materialised.of(operator, lambda: step_sql(operator, self, is_light=False))
 
-    def release(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Let go of the rows that were worked out before they were read."""
         self._materialised.release()
 

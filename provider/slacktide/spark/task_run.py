@@ -14,7 +14,7 @@ from slacktide.algebra.types import is_told_apart
 from slacktide.common.chain_ids import changes_id
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
-from slacktide.spark.asking import balances, is_nothing
+from slacktide.spark.asking import balances, is_empty
 from slacktide.spark.compile import step_sql
 from slacktide.spark.cost import StepCost
 from slacktide.spark.emptiness import Asked, without_empty
@@ -24,7 +24,7 @@ from slacktide.spark.run_context import RunContext
 from slacktide.spark.small import MOST_ROWS
 from slacktide.spark.task import FormerAnswer, Outcome, Task
 from slacktide.spark.task_leaves import TaskLeaves
-from slacktide.spark.writing import TooDearError, Writer
+from slacktide.spark.writing import TooDearError, Writer, is_spread
 from slacktide.store.layout import directory_of
 from slacktide.store.record import Segment
 
@@ -48,15 +48,12 @@ class TaskRun:
         self._saved = self._leaves.saved_segments
         self._writer = Writer(self._shelf, context.store, context.meter)
         self._outcome = Outcome()
-        self._nothing: dict[o.Consolidate, bool] = {}
 
     def run(self) -> Outcome:
         """Run all steps, in order, or those before one that writes or takes more than it may."""
         began = perf_counter()
-        try:
+        with self._leaves:
             self._run_steps()
-        finally:
-            self._leaves.release()
         if self._outcome.changes is not None:
             self._outcome.cost.rows_out = self._outcome.changes.rows
         self._outcome.cost.wall_seconds = perf_counter() - began
@@ -92,8 +89,9 @@ class TaskRun:
         shared = self._context.saved
         key = (step.chain, step.is_base)
         if key not in shared:
+            leading = tuple(column.id for column in step.child.columns[:1])
             shared[key] = self._write(
-                step.child, step.chain, is_base=step.is_base, order=step.order
+                step.child, step.chain, is_base=step.is_base, order=step.order or leading
             )
         self._saved[step.chain] = shared[key]
         self._outcome.chains[step.chain] = (shared[key], step.is_base)
@@ -168,13 +166,14 @@ class TaskRun:
         order: tuple[int, ...],
     ) -> Segment:
         attempt, tables = self._context.attempt, self._tables
-        operator = without_empty(operator, self._is_empty)
+        operator = self._without_empty(operator, chain)
         extends = folder == "segment"
-        planned = self._task.reads.get(chain, 0)
         read = tables.most_read(operator)
         if extends:
-            read = tables.read_expected(operator, chain, planned)
+            read = tables.read_expected(operator, self._task.reads.get(chain))
         is_light = self._leaves.is_light_reading(operator, read)
+        if extends and (is_light or not is_spread(operator)):
+            order = ()  # of few rows a page holds all; others would be shuffled for it
         written = self._writer.write(
             operator,
             lambda: step_sql(operator, self._leaves, is_light=is_light),
@@ -201,23 +200,28 @@ class TaskRun:
         most = self._task.limits.cpu_seconds
         return None if most is None else most - self._outcome.cost.cpu_seconds
 
+    def _without_empty(self, operator: Operator, chain: str) -> Operator:
+        """Leave out what gives no rows; what is asked for that is taken by the step."""
+        meter, before = self._context.meter, self._context.meter.mark()
+        with described(self._shelf.session, chain):
+            found = without_empty(operator, self._is_empty)
+        labels = self._shelf.labels
+        self._outcome.cost.add(meter.cost(before, meter.mark(), labels, target=chain))
+        return found
+
     def _is_empty(self, operator: Asked) -> bool:
         """Whether a change is known to have no key of a balance, or no row in the columns that are read."""
-        changes = operator.child
-        if isinstance(operator, o.Consolidate):
-            return isinstance(changes, o.ReadChanges | o.ByBalance) and self._is_nothing(operator)
-        if not isinstance(changes, o.ReadChanges):
-            return False
-        key = tuple(column.name for column in operator.keys)
-        found = balances(self._context, self._task, self._leaves, changes.source, key)
-        return operator.balance not in found
-
-    def _is_nothing(self, operator: o.Consolidate) -> bool:
-        if isinstance(operator.child, o.ByBalance) and self._is_empty(operator.child):
-            return True
-        if operator not in self._nothing:
-            self._nothing[operator] = is_nothing(self._leaves, operator)
-        return self._nothing[operator]
+        asks = self._context, self._task, self._leaves
+        match operator:
+            case o.Consolidate(child=o.ReadChanges() as changes):
+                return is_empty(*asks, changes, operator)
+            case o.Consolidate(child=o.ByBalance(child=o.ReadChanges() as changes) as keys):
+                return self._is_empty(keys) or is_empty(*asks, changes, operator)
+            case o.ByBalance(child=o.ReadChanges() as changes):
+                key = tuple(column.name for column in operator.keys)
+                return operator.balance not in balances(*asks, changes.source, key)
+            case _:
+                return False
 
     def _scope(self, chain: str) -> tuple[str, ...]:
         return self._task.scopes.get(chain, tuple(self._task.end))

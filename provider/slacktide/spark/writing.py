@@ -146,13 +146,18 @@ class Writer:
         return sealed_files(self._store, files)
 
 
+def is_spread(operator: Operator) -> bool:
+    """Whether a grouping has spread the rows of an operator, so that they are sorted where they are."""
+    return isinstance(operator, o.Consolidate | o.Summarise | o.Nonzero)
+
+
 def _laid_out(operator: Operator, sql: str, order: tuple[int, ...]) -> str:
     """Let Spark even out the files where no grouping has done so, and sort them.
 
     Rows that are spread by what they are sorted by lie in few files; those that grouping has spread
     stay where they are, as each of these files is sorted too.
     """
-    grouped = isinstance(operator, o.Consolidate | o.Summarise | o.Nonzero)
+    grouped = is_spread(operator)
     places = [i for i, column in enumerate(operator.columns) if column.id in order]
     keys = ", ".join(f"c{i}" for i in places if has_ranges(operator.columns[i].type))
     if not keys:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from slacktide.optimizer.statistics.widths import row_width
+from slacktide.algebra.widths import row_width
 from slacktide.workloads.tpch import TABLES
 from tests.harness.planner.workload import Pattern, Workload, patterns
 

@@ -42,7 +42,7 @@ def star(lab: Lab) -> Lab:
 
 
 def read(lab: Lab) -> dict[str, int]:
-    """The rows that each view reads for a change; all answers are compared with batch."""
+    """The rows that each view reads of tables and changes; all answers are compared with batch."""
     report = lab.step(sums="incremental", padded="incremental")
     return {name: int(view.actual["rows_read"]) for name, view in report.views.items()}
 
@@ -52,7 +52,7 @@ def test_what_changes_nothing_that_is_read_reads_no_other_table(star: Lab) -> No
     star.land("facts", delete=[(4, None, 4)])  # both have lost rows from here on
     star.step(sums="incremental", padded="incremental")
     star.land("dims", update=[((1, "b", "n"), (1, "b", "other")), ((9, "a", "n"), (9, "a", None))])
-    assert set(read(star).values()) == {0}
+    assert sum(read(star).values()) == 4, "the changes, once for both views"
     star.land("dims", update=[((1, "b", "other"), (1, "b", "n"))])
     star.land("facts", insert=[(50, 1, 50)])
     assert all(read(star).values()), "the change of the other side is taken in"
@@ -85,6 +85,6 @@ def test_each_kind_of_change_at_once(star: Lab) -> None:
     assert all(read(star).values())
     star.land("dims", update=[((1, "a", "n"), (1, "b", "x"))])
     star.land("dims", update=[((1, "b", "x"), (1, "a", "n"))])
-    assert set(read(star).values()) == {0}
+    assert sum(read(star).values()) == 4
     star.land("dims", delete=[(1, "a", "n"), (2, "a", "m"), (3, "b", "n"), (3, "b", "n")])
     read(star)

@@ -9,10 +9,11 @@ import pytest
 
 from slacktide import store as s
 from slacktide.common.ranges import MOST_KEYS
-from slacktide.engine.knowledge import Knowledge
+from slacktide.engine.knowledge import Knowledge, extension_of
 from slacktide.optimizer.costs import DEFAULTS
-from slacktide.optimizer.statistics import ChangeFacts, Figure, StoredFacts
+from slacktide.optimizer.statistics import ChangeFacts, Extension, Figure, StoredFacts
 from slacktide.store.record import ArrivalSpans, ColumnStatistics, KeySpans
+from slacktide.store.update import CreateWorkspace
 from tests.harness.priced import VIEW, Priced
 from tests.unit.optimizer.views import SUMMED, view
 
@@ -146,3 +147,33 @@ def test_where_keys_lie_is_told_of_all_changes_together(priced: Priced) -> None:
     assert covered(2, 2) == {}
     priced.commit(s.SkipArrival("parts", 3))
     assert covered(1, 4) == {"id": 1.0, "kind": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("read", "runs", "extension"),
+    [
+        (500, 1, Extension(500.0, 10.0)),
+        (500, 4, Extension(500.0, 10.0)),  # of four runs with an arrival each, as of one of them
+        (None, 1, None),
+    ],
+)
+def test_what_the_newest_run_read_to_extend_a_chain(
+    read: int | None, runs: int, extension: Extension | None
+) -> None:
+    arrivals = [
+        s.Arrival(
+            (s.PinnedFile(f"/in/{n}", 10, f"m{n}", None, 10),), 10, 10, "2026-01-01T00:00:00Z"
+        )
+        for n in range(1 + runs)
+    ]
+    base = s.Segment(0, (), 1_000, 1_000, {"t": 1})
+    newest = s.Segment(1, (), 5, 500, {"t": 1 + runs}, runs=runs, read=read)
+    updates: list[s.Update] = [
+        s.AddSource("t", "change-feed", {"path": "/in"}, ()),
+        s.AcceptArrivals("t", arrivals),
+        s.SetChain(s.Chain("states/s", (), base, (newest,))),
+        s.SetChain(s.Chain("states/new", (), base, ())),
+    ]
+    world = s.fold(s.World(), [(0, [CreateWorkspace({})]), (1, updates)])
+    found = {name: extension_of(chain, world.sources) for name, chain in world.chains.items()}
+    assert found == {"states/s": extension, "states/new": None}

@@ -146,7 +146,7 @@ def test_dear_runs_are_asked_again_until_a_start_is_paid_for(
     priced: Priced, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What starting costs is thought so much that more than two dear runs must have missed the join."""
-    let_starts_cost(monkeypatch, lambda saving, _: 3 * saving)
+    let_starts_cost(monkeypatch, lambda saving, _: 5 * saving)
     priced.run(lambda _: 3.6)
     started = []
     for number in range(1, 25):

@@ -17,7 +17,9 @@ BOTH = ("facts", "dims")
 
 def known(facts: float, dims: float) -> Statistics:
     sizes = {"facts": facts, "dims": dims}
-    return Statistics({name: SourceFacts(rows=Figure(rows)) for name, rows in sizes.items()})
+    return Statistics(
+        {name: SourceFacts(rows=Figure(rows, "observed")) for name, rows in sizes.items()}
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,10 @@ def test_those_that_are_small_beside_all_that_is_read(dims: float, found: set[st
 def test_what_has_never_lost_a_row_has_nothing_that_cancels_out() -> None:
     assert netted(ROOT, known(1000, 10), ["facts"]) == frozenset()
     assert netted(ROOT, known(1000, 10), ["dims", "of another view"]) == {"dims"}
+
+
+def test_of_what_nobody_knows_the_size_nothing_is_netted() -> None:
+    assert netted(ROOT, Statistics(), BOTH) == frozenset()
 
 
 def test_a_source_that_is_alone_meets_nothing() -> None:

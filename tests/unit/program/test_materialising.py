@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from slacktide.algebra import relation as r
 from slacktide.algebra.scalar import Assignment, Call, Cast, Column, reference
 from slacktide.program import operator as o
 from slacktide.program.bounding import snapshot_column
@@ -16,6 +17,7 @@ from slacktide.spark.ranges import KeyRanges
 X, Y, Z = (Column(n, name, "INT", nullable=True) for n, name in enumerate("xyz", 1))
 CHANGE = o.ReadChanges("s", (X,))
 TABLE, LARGE = o.ReadSnapshot("t", (Y,), "after"), o.ReadSnapshot("u", (Z,), "before")
+VALUES = r.Values((X,), ())
 WRITTEN = o.ReadSaved("states/w", (X,), is_bag=True)
 
 
@@ -42,6 +44,7 @@ def test_what_a_change_has_met_is_worked_out_before_it_meets_a_large_table() -> 
     ("side", "why"),
     [
         (CHANGE, "Spark knows the bytes of what arrived"),
+        (o.JoinBags(o.Evaluate(VALUES, ()), TABLE, equal(X, Y)), "nothing has changed"),
         (o.JoinBags(o.ReadSnapshot("s", (X,), "after"), TABLE, equal(X, Y)), "no change is met"),
         (
             o.Add((MET, o.JoinBags(o.ReadBag("states/b", (X,)), TABLE, equal(X, Y))), MET.columns),
@@ -65,8 +68,9 @@ def test_it_pays_for_few_rows_and_a_large_table_alone() -> None:
 @pytest.mark.parametrize(
     ("bounds", "low", "high", "share"),
     [
-        (((1, 10), (91, 101)), 1.0, 101.0, 0.19),
-        (((Decimal("1.5"), Decimal("2.5")),), 0.0, 4.0, 0.25),
+        (((1, 10), (91, 100)), 1.0, 100.0, 0.2),
+        (tuple((key, key) for key in range(1, 24, 2)), 1.0, 25.0, 0.48),
+        (((Decimal("1.5"), Decimal("2.5")),), 0.0, 4.0, 0.4),
         (((-5, 500),), 0.0, 100.0, 1.0),
         ((), 0.0, 100.0, 0.0),
         (((1, 2),), None, 100.0, 1.0),

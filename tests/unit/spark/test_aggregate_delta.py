@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from slacktide.algebra.relation import Join, Rel
+from slacktide.algebra.relation import Join
 from slacktide.algebra.scalar import Assignment, Column, reference
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import relations
@@ -102,14 +102,12 @@ JOINED = """join inner on (#1 = #20)
 def test_the_rule_writes_it_so(text: str, changed: str) -> None:
     """Whole, and reduced to what a remembered join of few rows asks for."""
     relation = from_text(text)
-    few: dict[Rel, bool] = {
-        rel: True for rel in relations(relation) if isinstance(rel, Join) and rel != relation
-    }
+    few = frozenset(rel for rel in relations(relation) if isinstance(rel, Join) and rel != relation)
     derivation = Derivation(
         "v",
         Maintainability(relation),
         changed=frozenset({changed}),
-        premises=Premises(remembered=few),
+        premises=Premises(remembered=few, few=few),
     )
     change = derivation.delta(relation)
     assert change is not None

@@ -12,12 +12,16 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.scalar import Assignment, Call, Column, reference
 from slacktide.common.ranges import LARGE_ROWS
 from slacktide.program import operator as o
+from slacktide.program.materialising import LARGE_ROWS as LARGE_TABLE
+from slacktide.program.materialising import SENT
 from slacktide.program.operator import Operator
 from slacktide.spark.compile import step_sql
+from slacktide.spark.materialised import Held
 from slacktide.spark.ranges import KeyRanges
 
-X, Y, Z = (Column(n, name, "INT", nullable=True) for n, name in enumerate("xyz", 1))
+X, Y, Z, W = (Column(n, name, "INT", nullable=True) for n, name in enumerate("xyzw", 1))
 CHANGE, TABLE = o.ReadChanges("t", (X,)), o.ReadSnapshot("u", (Y,), "after")
+BIG = o.ReadSnapshot("b", (W,), "after")
 UNION = o.Add((o.ReadBag("states/a", (X,)), CHANGE), (X,))
 GROUPS = o.Evaluate(
     r.Aggregate(r.Scan("input0", (Y,)), (Assignment(Y, reference(Y)),), ()),
@@ -29,7 +33,15 @@ def equal(left: Column, right: Column) -> Call:
     return Call("=", (reference(left), reference(right)), "BOOLEAN", nullable=True)
 
 
-def text(root: Operator, rows: int = 0, asked: int = 0, *, may_ask: bool = True) -> str:
+def text(
+    root: Operator,
+    rows: int = 0,
+    asked: int = 0,
+    *,
+    may_ask: bool = True,
+    held: float = 0.0,
+    is_light: bool = False,
+) -> str:
     def keys(operator: Operator, keys: Any) -> list[KeyRanges]:
         assert may_ask, "asking is work"
         return [KeyRanges(((3, 5),), has_null=False) for _ in keys]
@@ -44,8 +56,9 @@ def text(root: Operator, rows: int = 0, asked: int = 0, *, may_ask: bool = True)
         keys=keys,
         share_within=lambda *_: 1.0,
         most_changed=lambda _: asked,
+        materialised=lambda _: Held("held", held),
     )
-    return step_sql(root, leaves, is_light=False)
+    return step_sql(root, leaves, is_light=is_light)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +82,40 @@ def test_what_is_read_twice_is_bounded_in_its_own_place() -> None:
     found = text(o.Touched(joined, joined, (o.Pair(reference(Y), reference(X)),)), LARGE_ROWS, 100)
     own = r"FROM \(SELECT \* FROM (slacktide_o\d+) WHERE \(c2 BETWEEN .*?\)\) t LEFT SEMI JOIN \1 b ON"
     assert re.search(own, found)
+
+
+MET = o.JoinBags(CHANGE, o.ReadSnapshot("w", (Z,), "after"), equal(X, Z))
+
+
+@pytest.mark.parametrize(
+    ("operator", "side"),
+    [(o.JoinBags(MET, TABLE, equal(X, Y)), "l"), (o.JoinBags(TABLE, MET, equal(Y, X)), "r")],
+    ids=["left", "right"],
+)
+def test_what_was_worked_out_is_sent_where_it_is_small(operator: Operator, side: str) -> None:
+    found = text(operator, 10 * LARGE_TABLE, 10, held=SENT)
+    assert f"/*+ BROADCAST({side}) */" in found
+    assert re.search(rf"FROM held\) {side} ", found.replace("\n", " "))
+    found = text(operator, 10 * LARGE_TABLE, 10, held=SENT + 1.0)
+    assert "BROADCAST" not in found
+    assert "held" in found, "it is there, and is not worked out once more"
+
+
+def test_a_light_step_works_nothing_out_before() -> None:
+    assert "held" not in text(
+        o.JoinBags(MET, TABLE, equal(X, Y)), 10 * LARGE_TABLE, 10, is_light=True
+    )
+
+
+def test_plain_rows_are_not_read_from_what_is_a_bag() -> None:
+    """Groups of a change are plain, a snapshot that they meet is a bag with rows that came and went."""
+    groups = o.Evaluate(GROUPS.query, (o.Input("input0", o.ReadChanges("t", (Y,))),))
+    met = o.JoinBags(
+        o.JoinBags(groups, o.ReadSnapshot("w", (Z,), "after"), equal(Y, Z)), BIG, equal(Y, W)
+    )
+    assert "held" in text(met, 10 * LARGE_TABLE, 10)
+    whole = r.Aggregate(r.Scan("input0", met.columns), (), ())
+    assert "held" not in text(o.Evaluate(whole, (o.Input("input0", met),)), 10 * LARGE_TABLE, 10)
 
 
 def semi(left: Operator, right: Operator, condition: Call, *, negated: bool = False) -> str:

@@ -17,13 +17,14 @@ from slacktide.optimizer.costs.vector import Vector
 from slacktide.optimizer.statistics import Cardinality, Estimate, Statistics
 from slacktide.optimizer.statistics.widths import packed
 from slacktide.program import operator as o
+from slacktide.program.materialising import SENT
 from slacktide.program.operator import Operator, operator_inputs
 
-SENT: Final = 10 * 2**20
-"""Bytes, as Spark expects them before it runs, up to which one side of a join is sent to all tasks, and neither is shuffled."""
 WRITE_JOBS: Final = 2.0
 """Jobs of a write, with what is asked before it."""
 EXCHANGE: Final = Vector(stages=1.0, jobs=1.0)
+WORKED_OUT: Final = Vector(stages=WRITE_JOBS, jobs=WRITE_JOBS, plans=1.0)
+"""Of rows that are worked out before they are read: they are counted, too."""
 _SENT_SIDES: Final = {
     "left": (1,),
     "right": (0,),
@@ -117,7 +118,7 @@ def query_work(
 
 
 def _met(*sides: tuple[Estimate, r.Columns], sent: Collection[int] = (0, 1)) -> Vector:
-    """Sides meet by keys: all of them move, or a small one is sent to all.
+    """Sides meet by keys: all of them move, or one that Spark expects to be small is sent to all.
 
     Args:
         sides: what each gives, and its columns.

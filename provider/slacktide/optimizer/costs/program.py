@@ -15,6 +15,7 @@ from slacktide.algebra import relation as r
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs.operators import (
     EXCHANGE,
+    WORKED_OUT,
     WRITE_JOBS,
     grouped,
     operator_work,
@@ -30,6 +31,7 @@ from slacktide.optimizer.costs.reach import (
     rows_read,
     times,
 )
+from slacktide.optimizer.costs.reads import rows_expected
 from slacktide.optimizer.costs.vector import Vector
 from slacktide.optimizer.statistics import Cardinality, Estimate, Figure, Sizes, Statistics
 from slacktide.optimizer.statistics.facts import END
@@ -120,6 +122,9 @@ def _step_work(
         return {}, Vector()
     works, write = operator_works(step.child, sizes), _written(step, sizes)
     rows, size = (sum(getattr(work, kind) for work in works.values()) for kind in _READ)
+    if isinstance(step, o.Save | o.Publish) and not step.is_base:
+        expected = rows_expected(step, works, sizes.statistics)
+        rows = rows_read(step.child, sizes) if expected is None else expected
     if not (knows_light and is_light(step.child, round(rows), round(size))):
         return works, write
     # Each text is one job, in which all is interpreted.
@@ -177,9 +182,13 @@ def _work(operator: Operator, often: Times, shares: Reached, sizes: Sizes) -> Ve
             inputs = [sizes.of(below) for below in operator_inputs(operator)]
             for place, share in shares.items():
                 inputs[place] = _as_read(operator_inputs(operator)[place], share, sizes)
-            held = _held(operator, shares, inputs, sizes)
+            first, before = _worked_out_before(operator, shares, sizes), Vector()
+            if first is not None:
+                columns, before = operator_inputs(operator)[first].columns, WORKED_OUT
+                size = in_memory(inputs[first].rows, columns)  # is known by then
+                inputs[first] = replace(inputs[first], planned_bytes=size)
             is_local = is_small(operator)
-            work = held.plus(
+            work = before.plus(
                 operator_work(operator, inputs, sizes.of(operator), known, is_small=is_local)
             )
             if not is_local:
@@ -192,19 +201,14 @@ def _work(operator: Operator, often: Times, shares: Reached, sizes: Sizes) -> Ve
             return work.times(times, fixed=often.count)
 
 
-def _held(operator: Operator, shares: Reached, inputs: list[Estimate], sizes: Sizes) -> Vector:
-    """The fixed prices of working out a side of a join before; Spark then knows the bytes of it."""
+def _worked_out_before(operator: Operator, shares: Reached, sizes: Sizes) -> int | None:
+    """The place of the side of a join that the run works out before it reads the other one."""
     if not isinstance(operator, o.JoinBags):
-        return Vector()
+        return None
     sides = operator_inputs(operator)
     reach = [_share(side, shares.get(place, 1.0), sizes) for place, side in enumerate(sides)]
     read = [share * rows_read(side, sizes) for share, side in zip(reach, sides, strict=True)]
-    place = materialised(operator, read, partial(rows_read, sizes=sizes))
-    if place is None:
-        return Vector()
-    columns = sides[place].columns
-    inputs[place] = replace(inputs[place], planned_bytes=in_memory(inputs[place].rows, columns))
-    return Vector(stages=WRITE_JOBS, jobs=WRITE_JOBS, plans=1.0)
+    return materialised(operator, read, partial(rows_read, sizes=sizes))
 
 
 def _at(often: Times, operator: Operator, sizes: Sizes) -> float:

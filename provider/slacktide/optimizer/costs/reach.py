@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from slacktide.algebra.scalar import Reference
-from slacktide.common.ranges import pays_to_ask
+from slacktide.common.ranges import LARGE_ROWS, pays_to_ask
 from slacktide.common.tree import of_type
 from slacktide.optimizer.statistics import Sizes
 from slacktide.optimizer.statistics.facts import UNKNOWN_REACH
@@ -93,7 +93,8 @@ def _reach(bound: Bound, sizes: Sizes) -> float | None:
         return 1.0
     shares = [_covered(bound.origins, place, sizes) for place in range(len(bound.pairs))]
     known = [share for share in shares if share is not None]
-    return min(1.0, min(known) + asked / rows) if known else None
+    page = LARGE_ROWS / rows  # of keys that lie ever so close together a page is read
+    return min(1.0, max(min(known), page) + asked / rows) if known else None
 
 
 def guessed_reach(operator: Operator, sizes: Sizes) -> float:

@@ -17,6 +17,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjunction
 from slacktide.algebra.relation import Rel
+from slacktide.algebra.totality import is_total
 from slacktide.algebra.tree import references
 from slacktide.optimizer.clusters import Cluster, cluster_of
 from slacktide.optimizer.memo.memo import Memo
@@ -47,7 +48,10 @@ def _is_joined(rel: r.Rel) -> bool:
     if not isinstance(rel, r.Join | r.Filter | r.Project):
         return False
     cluster = cluster_of(rel)
-    return 2 <= len(cluster.members) <= MOST_RELATIONS and cluster.is_distinct
+    if not 2 <= len(cluster.members) <= MOST_RELATIONS or not cluster.is_distinct:
+        return False
+    # What may fail would be asked of rows that meet in no order of the query.
+    return all(map(is_total, cluster.conditions))
 
 
 def _join_changes(found: Binding, memo: Memo) -> None:

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from slacktide.algebra import relation as r
 from slacktide.errors import InvariantError
+from slacktide.optimizer.delta_join import joined_with
 from slacktide.optimizer.foreign_keys import Referring
-from slacktide.optimizer.meeting import met
 from slacktide.optimizer.rule import Context, DeltaRule, Terms, add
 from slacktide.program import operator as o
 from slacktide.program.balance import Balance
@@ -43,7 +43,7 @@ def _referring_to(rel: r.Join, by: Referring, change: Operator, context: Context
     gone: Operator | None = None
     if context.has_changed(by.anchor.source):
         gone = o.Negate(_along(by, _balanced(by, "gone"), context))
-    return met(rel, by.source, change, "after", context, beside=gone)
+    return joined_with(rel, by.source, change, "after", context, beside=gone)
 
 
 def _updated(rel: r.Join, by: Referring, context: Context) -> Terms:
@@ -58,7 +58,7 @@ def _updated(rel: r.Join, by: Referring, context: Context) -> Terms:
             terms += _others(node, below, context)
         below = node
     kept = add(terms, by.target.columns)
-    return [] if kept is None else [met(rel, by.target, kept, "before", context)]
+    return [] if kept is None else [joined_with(rel, by.target, kept, "before", context)]
 
 
 def _balanced(by: Referring, balance: Balance) -> Operator:
@@ -86,7 +86,7 @@ def _through(node: r.Rel, below: r.Rel, rows: Operator, context: Context) -> Ope
             by = context.referring(node)
             if by is not None and by.source == below:
                 return _referring_to(node, by, rows, context)
-            return met(node, below, rows, _moment(node, below), context)
+            return joined_with(node, below, rows, _moment(node, below), context)
         case _:
             return rows
 
@@ -98,7 +98,9 @@ def _others(node: r.Join, below: r.Rel, context: Context) -> Terms:
         return _updated(node, by, context)
     other = node.right if below == node.left else node.left
     change = context.delta(other)
-    return [] if change is None else [met(node, other, change, _moment(node, other), context)]
+    return (
+        [] if change is None else [joined_with(node, other, change, _moment(node, other), context)]
+    )
 
 
 def _moment(node: r.Join, side: r.Rel) -> Moment:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.types import BOOLEAN
+from slacktide.optimizer.delta_join import joined_with
 from slacktide.optimizer.distinct_keys import keep_distinct_keys
-from slacktide.optimizer.meeting import met
 from slacktide.optimizer.padding import padded
 from slacktide.optimizer.rule import Context, DeltaRule, Near, Terms, add, terms_of
 from slacktide.program import operator as o
@@ -22,9 +22,9 @@ def _inner_delta(rel: r.Join, context: Context) -> Operator | None:
     left, right = context.delta(rel.left), context.delta(rel.right)
     terms: Terms = []
     if left is not None:
-        terms.append(met(rel, rel.left, left, "after", context))
+        terms.append(joined_with(rel, rel.left, left, "after", context))
     if right is not None:
-        terms.append(met(rel, rel.right, right, "before", context))
+        terms.append(joined_with(rel, rel.right, right, "before", context))
     return add(terms, rel.columns)
 
 
@@ -46,8 +46,8 @@ def _outer_delta(rel: r.Join, context: Context) -> Operator | None:
 def _existence_delta(rel: r.Join, context: Context) -> Operator | None:
     semi = r.Join(rel.left, rel.right, "semi", rel.condition)
     anti = r.Join(rel.left, rel.right, "anti", rel.condition)
-    meeting = _marked(rel, terms_of(context.delta(semi)), "true")
-    return add(meeting + _marked(rel, terms_of(context.delta(anti)), "false"), rel.columns)
+    met = _marked(rel, terms_of(context.delta(semi)), "true")
+    return add(met + _marked(rel, terms_of(context.delta(anti)), "false"), rel.columns)
 
 
 def _tested(rel: r.Join) -> list[r.Join]:

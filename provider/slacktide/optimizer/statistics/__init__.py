@@ -7,6 +7,7 @@ from slacktide.optimizer.statistics.estimate import Estimate
 from slacktide.optimizer.statistics.facts import (
     ChangeFacts,
     ColumnFacts,
+    Extension,
     Figure,
     Origin,
     SourceFacts,
@@ -23,6 +24,7 @@ __all__ = [
     "ChangeFacts",
     "ColumnFacts",
     "Estimate",
+    "Extension",
     "Figure",
     "Origin",
     "Sizes",

@@ -134,12 +134,28 @@ class SourceFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Extension:
+    """What the newest run that extended a chain read for that, and how many changes it took in, both in rows."""
+
+    read: float
+    changes: float
+
+
+@dataclass(frozen=True, slots=True)
 class StoredFacts:
-    """What the log knows of a state or an answer: its rows, bytes and files, base and segments."""
+    """What the log knows of a state or an answer: its rows, bytes and files, base and segments.
+
+    Attributes:
+        rows: of all pieces.
+        bytes: of these.
+        files: in which they are.
+        extension: by the newest run; None where nothing was added, or nobody knows what that took.
+    """
 
     rows: float
     bytes: float
     files: int = 1
+    extension: Extension | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,29 +13,10 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.equalities import parts_of
 from slacktide.algebra.scalar import Assignment, Reference, Scalar
 from slacktide.algebra.tree import relations
-from slacktide.common.ranges import MOST_KEYS, few_ranges
 from slacktide.optimizer.statistics.facts import END, Figure, SourceFacts, worst
 
 Base = tuple[str, str]
 """A source, and one of its columns."""
-
-
-def covered(
-    ranges: Iterable[tuple[float, float]], keys: int | None, low: float, high: float
-) -> float:
-    """The share of a range of values, which are whole numbers, in which those of some changes lie.
-
-    Args:
-        ranges: in which they lie, of all changes.
-        keys: how many they are at most; None where nobody knows, as of ranges alone.
-        low: the least of all values.
-        high: the greatest.
-    """
-    if keys is not None and keys > MOST_KEYS:
-        return 1.0
-    within = [(max(start, low), min(end, high)) for start, end in few_ranges(ranges)]
-    wide = sum(end - start + 1.0 for start, end in within if end >= start)
-    return min(wide / (high - low + 1.0), 1.0)
 
 
 def reached(root: r.Rel, known: Mapping[str, SourceFacts]) -> dict[str, SourceFacts]:

@@ -1,4 +1,4 @@
-"""Bytes of rows: in memory, packed in files and shuffles, and as Spark expects them before it runs.
+"""Bytes of estimated rows: in memory, packed in files and shuffles, and as Spark expects them before it runs.
 
 Spark has no statistics of columns here: no filter makes a table smaller to it, a join has the product of the bytes
 of its sides, and what takes columns away takes their share of the bytes. By that it decides which side of a
@@ -7,30 +7,14 @@ join it sends to all tasks; what it finds while it runs comes too late for rows 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from slacktide.algebra import relation as r
+from slacktide.algebra.widths import width
 from slacktide.optimizer.statistics.facts import Figure, SourceFacts
 
 COMPRESSED: Final = 0.3
 """Bytes of a row in a file or a shuffle for one in memory; over the joins of TPC-H it is a quarter."""
-
-
-def width(columns: r.Columns) -> float:
-    """Bytes of a row in memory."""
-    return row_width([column.type for column in columns])
-
-
-def row_width(types: Sequence[str]) -> float:
-    """Bytes of a row of such types in memory: eight for each value, and those of a text besides."""
-    texts = sum(not _is_fixed(data_type) for data_type in types)
-    return 16.0 + 8.0 * len(types) + 16.0 * texts
-
-
-def _is_fixed(data_type: str) -> bool:
-    fixed = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE")
-    return data_type in fixed or data_type.startswith(("TIMESTAMP", "DECIMAL"))
 
 
 def in_memory(rows: Figure, columns: r.Columns) -> float:

@@ -16,7 +16,7 @@ class Save(Node):
     """Write a bag or partial aggregates to a chain: a new segment, or a new base.
 
     `order` is the layout of a base: ids of columns of the child, by which its rows lie sorted, so
-    that a reader who knows which keys it wants skips the rest.
+    that a reader who knows which keys it wants skips the rest. A segment of many rows is sorted by its first column.
     """
 
     tag: ClassVar[str] = "save"

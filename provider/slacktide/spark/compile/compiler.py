@@ -14,7 +14,7 @@ from slacktide.program.operator import Operator, operator_inputs
 from slacktide.spark.bags import consolidate_sql, rows_sql
 from slacktide.spark.columns import name
 from slacktide.spark.compile.fragments import names
-from slacktide.spark.compile.gathering import NOTHING, Gathered, read_hint
+from slacktide.spark.compile.gathering import Gathered, read_hint
 from slacktide.spark.leaves import Leaves
 
 Rules = Mapping[type[Operator], Callable[["Compiler", Any], str]]
@@ -27,14 +27,18 @@ class Compiler:
         leaves: what it stands on.
         rules: the SQL of each kind of operator.
         gathered: which rows are brought into one partition.
+        may_work_out: whether a side of a join may be worked out before it is read.
 
     Attributes:
         names: of the rows of each operator that is defined, or the query that gives them.
     """
 
-    def __init__(self, leaves: Leaves, rules: Rules, gathered: Gathered = NOTHING) -> None:
+    def __init__(
+        self, leaves: Leaves, rules: Rules, gathered: Gathered, *, may_work_out: bool
+    ) -> None:
         self.leaves = leaves
         self.gathered = gathered
+        self.may_work_out = may_work_out
         self.names: dict[Node, str] = {}
         self._rules = rules
         self._tables: list[str] = []
@@ -93,7 +97,8 @@ class Compiler:
 
     def _linear_rows(self, operator: Operator) -> str:
         """The text of a linear operator over plain rows, each with multiplicity one."""
-        inner = Compiler(self.leaves, self._rules, self.gathered)
+        # What is worked out before is a bag, and plain rows are wanted here.
+        inner = Compiler(self.leaves, self._rules, self.gathered, may_work_out=False)
         inner.names = dict(self.names)
         below = operator_inputs(operator)
         for child in below[:1] if isinstance(operator, o.SemiBags) else below:

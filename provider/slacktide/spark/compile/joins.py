@@ -9,12 +9,12 @@ from slacktide.algebra.sql import scalar_sql
 from slacktide.common.ranges import pays_to_ask
 from slacktide.program import operator as o
 from slacktide.program.bounding import Bound, bounds
-from slacktide.program.materialising import materialised
+from slacktide.program.materialising import SENT, materialised
 from slacktide.program.operator import Operator, operator_inputs
 from slacktide.program.uniqueness import meets_at_most_once
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import names, of_table, positions, select_sql
-from slacktide.spark.compile.gathering import NOTHING, join_hint, semi_hint, touched_hint
+from slacktide.spark.compile.gathering import join_hint, semi_hint, touched_hint
 
 
 def join(compiler: Compiler, operator: o.JoinBags) -> str:
@@ -28,7 +28,7 @@ def join(compiler: Compiler, operator: o.JoinBags) -> str:
         side = operator_inputs(operator)[place]
         held = compiler.leaves.materialised(side)
         inputs[place] = f"({select_sql(positions(side.columns), held.table, is_state=False)})"
-        hint = f"/*+ BROADCAST({'lr'[place]}) */ " if held.is_sent else ""
+        hint = f"/*+ BROADCAST({'lr'[place]}) */ " if held.bytes <= SENT else ""
     left, right = inputs
     return f"SELECT {hint}{', '.join(outputs)} FROM {left} l JOIN {right} r ON {condition}"
 
@@ -94,8 +94,8 @@ class _Within:
 def _materialised(
     compiler: Compiler, operator: o.JoinBags, within: Mapping[int, _Within]
 ) -> int | None:
-    """The place of the side that is worked out before the other one is read; none of a light step."""
-    if compiler.gathered != NOTHING:
+    """The place of the side that is worked out before the other one is read."""
+    if not compiler.may_work_out:
         return None
     read = [
         compiler.leaves.fewest_read(side) * (within[place].share if place in within else 1.0)

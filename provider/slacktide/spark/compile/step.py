@@ -88,7 +88,7 @@ def _compiled(root: Operator, leaves: Leaves, *, is_light: bool) -> Compiler:
     operators = [node for node in postorder(root) if isinstance(node, Operator)]
     uses = Counter(below for operator in operators for below in operator_inputs(operator))
     found = gathered(root, leaves.fits_one_task) if is_light else NOTHING
-    compiler = Compiler(leaves, RULES, found)
+    compiler = Compiler(leaves, RULES, found, may_work_out=not is_light)
     for operator in operators:
         compiler.define(operator, is_shared=uses[operator] > 1)
     return compiler

@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slacktide.algebra import relation as r
+from slacktide.algebra.scalar import Call, Column, reference
+from slacktide.algebra.widths import width
+from slacktide.common.ranges import LARGE_ROWS
 from slacktide.optimizer.costs import DEFAULTS, Vector, program_work
 from slacktide.optimizer.costs.operators import query_work
 from slacktide.optimizer.costs.program import ProgramWork, operator_works, work_by_node
@@ -19,6 +22,7 @@ from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.statistics import (
     Cardinality,
     ChangeFacts,
+    ColumnFacts,
     Figure,
     Sizes,
     SourceFacts,
@@ -26,6 +30,7 @@ from slacktide.optimizer.statistics import (
 )
 from slacktide.program import operator as o
 from slacktide.program.lightness import MOST_READ
+from slacktide.program.materialising import SENT, SHARE
 from tests.unit.optimizer.views import FILTERED, JOINED, PARTITIONED, SUMMED, TOP, UNITED
 
 SHAPES = (FILTERED, JOINED, UNITED, SUMMED, TOP, PARTITIONED)
@@ -44,6 +49,14 @@ def known(share: float, reach: float = 0.5) -> Statistics:
             )
             for name, rows in BIG.items()
         }
+    )
+
+
+def sure(reach: float) -> Statistics:
+    """As `known` of few changes, which have told how far they reach."""
+    found = known(0.01).sources
+    return Statistics(
+        {name: replace(one, reach=Figure(reach, "observed")) for name, one in found.items()}
     )
 
 
@@ -82,7 +95,12 @@ def assert_no_less(less: Vector, more: Vector) -> None:
 
 def test_few_rows_are_interpreted_in_one_job() -> None:
     program = programs(JOINED)["incremental"]
-    few, many = (program_work(program, known(0.01, reach), JOINED) for reach in (0.01, 1.0))
+    few, many, guessed = (
+        program_work(program, statistics, JOINED)
+        for statistics in (sure(0.01), sure(1.0), known(0.01, 0.01))
+    )
+    assert guessed.rows_read == few.rows_read
+    assert guessed.rows_interpreted == 0, "the run counts all that there is where nobody knows"
     assert few.rows_interpreted == few.rows_read <= MOST_READ < many.rows_read
     assert many.rows_interpreted == 0
     assert few.jobs == few.stages == few.plans < many.jobs
@@ -156,7 +174,8 @@ def test_where_keys_lie_says_how_much_they_reach(share: float) -> None:
     plain = program_work(program, told, JOINED).rows_read
     found = program_work(program, Statistics({**told.sources, "orders": orders}), JOINED).rows_read
     assert plain == pytest.approx(changed + 0.5 * 7_500_000)
-    lines = min(share * 6_000_000 + 15_000, 6_000_000)  # it is asked where the changed orders lie
+    page = LARGE_ROWS  # is read at least; and it is asked where the changed orders lie
+    lines = min(max(share * 6_000_000, page) + 15_000, 6_000_000)
     assert found == pytest.approx(changed + lines + 0.5 * 1_500_000)
 
 
@@ -235,3 +254,35 @@ def test_a_vector_reads_back_in_whole_numbers(amounts: list[float]) -> None:
 def test_a_report_says_what_was_measured() -> None:
     found = Vector.of_report({"rows_read": 5, "jobs": 3, "writes": 2, "files_read": 4})
     assert found == replace(Vector(), rows_read=5.0, files=4.0, jobs=3.0, plans=2.0)
+
+
+X, Y, Z = (Column(n, name, "BIGINT", nullable=True) for n, name in enumerate("xyz", 1))
+
+
+def met_by(changed: float) -> Vector:
+    """The work of a change of a table, with as many orders, that meets all lines."""
+    own = SourceFacts(
+        rows=Figure(1_500_000.0, "observed"),
+        changes=(ChangeFacts(Figure(changed, "observed"), 50 * changed),),
+        reach=Figure(1.0),
+        columns={"x": ColumnFacts(Figure(1_500_000.0, "observed"))},
+    )
+    orders = replace(own, columns={"y": ColumnFacts(Figure(1_500_000.0, "observed"))})
+    lines = replace(own, rows=Figure(6_000_000.0, "observed"))
+    equal = [
+        Call("=", (reference(left), reference(right)), "BOOLEAN", nullable=True)
+        for left, right in ((X, Y), (Y, Z))
+    ]
+    met = o.JoinBags(o.ReadChanges("own", (X,)), o.ReadSnapshot("orders", (Y,), "after"), equal[0])
+    joined = o.JoinBags(met, o.ReadSnapshot("lines", (Z,), "after"), equal[1])
+    program = o.Program((o.Publish("v", joined, is_base=False),))
+    facts = {"own": own, "orders": orders, "lines": lines}
+    return program_work(program, Statistics(facts))
+
+
+def test_what_a_change_has_met_is_sent_to_a_large_table_as_far_as_the_run_sends_it() -> None:
+    most = SENT / width((X, Y))
+    few, many = met_by(0.9 * most), met_by(1.1 * most)
+    assert few.rows_shuffled < 6_000_000 <= many.rows_shuffled
+    assert few.jobs == many.jobs, "it is worked out before, and counted, in any case"
+    assert met_by(1.1 * SHARE * 6_000_000).plans < few.plans

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
+from slacktide.algebra.widths import width
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs.operators import query_work
 from slacktide.optimizer.derivation import maintain, rebuild
@@ -27,7 +28,7 @@ from slacktide.optimizer.statistics import (
     with_columns,
 )
 from slacktide.optimizer.statistics.estimate import MOST_PAIRS
-from slacktide.optimizer.statistics.widths import packed, width
+from slacktide.optimizer.statistics.widths import packed
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 from tests.unit.optimizer.views import (

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.common.ranges import MOST_KEYS, MOST_RANGES, few_ranges
+from slacktide.common.ranges import MOST_KEYS, MOST_RANGES, covered, few_ranges
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts
-from slacktide.optimizer.statistics.spans import covered, reached
+from slacktide.optimizer.statistics.spans import reached
 from tests.unit.optimizer.views import JOINED, LINES, ORDERS, SUMMED, column, equal
 
 UNKNOWN = SourceFacts().reach.value

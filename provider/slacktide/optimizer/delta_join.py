@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import take_apart
 from slacktide.optimizer.reduction import reduced
-from slacktide.optimizer.rule import Context, JoinOrder, bounded_by
+from slacktide.optimizer.rule import Context, JoinOrder, Near, bounded_by
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator, Pair
 from slacktide.program.origin import is_small
 
 
-def met(
+def joined_with(
     rel: r.Join,
     side: r.Rel,
     rows: Operator,
@@ -35,6 +37,7 @@ def met(
     """
     other = rel.right if side == rel.left else rel.left
     order = None
+    # What is met beside is met by the rows once more, which pays for changes alone.
     if context.join_orders is not None and (beside is None or is_small(rows)):
         order = context.join_orders.of(side, other, rel.condition)
     if order is None:
@@ -53,27 +56,36 @@ def _met_whole(
     context: Context,
     beside: Operator | None,
 ) -> Operator:
-    is_left = side == rel.left
-    other = rel.right if is_left else rel.left
-    pairs = _pairs(rel.condition, rows.columns, other.columns)
-    there = context.at(other, moment, bounded_by(rows, [(pair.other, pair.own) for pair in pairs]))
-    if beside is not None:
-        there = o.Add((there, beside), other.columns)
-    elif pairs and context.is_small_bag(other):
-        rows = reduced(rows, there, pairs)
-    return _joined(rel, side, rows, there)
+    other = rel.right if side == rel.left else rel.left
+    if beside is None:
+        return _joined(rel, side, *_with(rows, other, rel.condition, moment, context))
+    there = context.at(
+        other, moment, _near(rows, _pairs(rel.condition, rows.columns, other.columns))
+    )
+    return _joined(rel, side, rows, o.Add((there, beside), other.columns))
 
 
 def _met_in_order(
     rel: r.Join, rows: Operator, order: JoinOrder, moment: Moment, context: Context
 ) -> Operator:
-    for member, condition in order.steps:
-        pairs = _pairs(condition, rows.columns, member.columns)
-        near = bounded_by(rows, [(pair.other, pair.own) for pair in pairs])
-        rows = o.JoinBags(rows, context.at(member, moment, near), condition)
-    if order.last is not None:
-        rows = o.Select(rows, order.last)
+    for member, condition in order:
+        rows = o.JoinBags(*_with(rows, member, condition, moment, context), condition)
     return o.Map(rows, tuple(map(s.identity, rel.columns)))
+
+
+def _with(
+    rows: Operator, member: r.Rel, condition: s.Scalar | None, moment: Moment, context: Context
+) -> tuple[Operator, Operator]:
+    """Rows, and a relation that they meet: groups alone whose keys it has, where it is remembered with few rows."""
+    pairs = _pairs(condition, rows.columns, member.columns)
+    there = context.at(member, moment, _near(rows, pairs))
+    if pairs and context.is_small_bag(member):
+        rows = reduced(rows, there, pairs)
+    return rows, there
+
+
+def _near(rows: Operator, pairs: Sequence[Pair]) -> Near | None:
+    return bounded_by(rows, [(pair.other, pair.own) for pair in pairs])
 
 
 def _joined(rel: r.Join, side: r.Rel, rows: Operator, there: Operator) -> Operator:
