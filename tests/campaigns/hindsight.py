@@ -5,8 +5,8 @@
 Three workspaces follow the same arrivals: in one the planner chooses, in one each view is maintained by increments
 whatever that costs, in one each is computed from its sources. Ten arrivals, each share of the base in each nature
 once, let the planner see what its runs cost; then all of them come `--repetitions` times, each time in another
-order, and the workspaces take turns in all the orders that there are. A few views at a time go through all of that, in workspaces of
-their own. What the output holds is not run again: a group that is there in part goes on where its folder is, too.
+order, as do the workspaces: in five of the six orders that there are. A few views at a time go through all of that, in
+workspaces of their own. What the output holds is not run again: a group that is there in part goes on where its folder is, too.
 
 What is right is told by `tests.campaigns.hindsight_cells`, and drawn by `tests.campaigns.hindsight_page`.
 """
@@ -50,7 +50,7 @@ def rounds(repetitions: int) -> Iterator[tuple[str, float]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the campaign, group by group and arrival by arrival."""
-    asked = options(__doc__, arguments, scale=1.0, repetitions=6)
+    asked = options(__doc__, arguments, scale=1.0, repetitions=5)
     found = _resumed(asked)
     spark = session("hindsight", asked)
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "seed": SEED}
