@@ -149,11 +149,7 @@ class Knowledge:
         self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
     ) -> int | None:
         """The rows of the changes of all sources of a view; None where those of one are not known."""
-        sources = self.world.sources
-        return _all_counted(
-            sources[name].arrivals.totals(start.get(name, 0), end[name]).rows
-            for name in view.sources
-        )
+        return self.world.rows_changed(start, {name: end[name] for name in view.sources})
 
     def statistics(
         self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
@@ -168,10 +164,9 @@ class Knowledge:
 
     @cached_property
     def _chains(self) -> Mapping[str, StoredFacts]:
-        chains, sources = self.world.chains.items(), self.world.sources
         return {
-            name: replace(stored_facts(chain), extension=extension_of(chain, sources))
-            for name, chain in chains
+            name: replace(stored_facts(chain), extension=extension_of(chain, self.world))
+            for name, chain in self.world.chains.items()
         }
 
     def _source(self, name: str, start: int, end: int) -> SourceFacts:
@@ -266,17 +261,16 @@ def stored_facts(chain: Chain) -> StoredFacts:
     )
 
 
-def extension_of(chain: Chain, sources: Mapping[str, Source]) -> Extension | None:
+def extension_of(chain: Chain, world: World) -> Extension | None:
     """What the newest run that extended a chain read; of those that were merged, what one of them did."""
     pieces = [*segments(chain)]
-    if len(pieces) < 2 or pieces[-1].read is None:
+    if len(pieces) < 2:
         return None
     before, newest = pieces[-2:]
-    changes = _all_counted(
-        sources[name].arrivals.totals(before.versions.get(name, 0), version).rows
-        for name, version in newest.versions.items()
-    )
-    return Extension(float(newest.read or 0), changes / newest.runs) if changes else None
+    changes = world.rows_changed(before.versions, newest.versions)
+    if newest.read is None or not changes:
+        return None
+    return Extension(float(newest.read), changes / newest.runs)
 
 
 def column_facts(

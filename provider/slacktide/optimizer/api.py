@@ -185,7 +185,7 @@ def _resumed(
         for chain in state_sources(view)
         if chain in situation.states and situation.states[chain].items() <= start.items()
     )
-    premises = replace(situation.premises(frozenset()), foreign_keys=frozenset())  # none is checked
+    premises = Premises(netted=situation.netted, statistics=situation.statistics)
     program = resume(name, analysis, changed, kept, premises)
     if program is None or _passed_snapshot(program, replace(situation, start=start)):
         return None

@@ -153,7 +153,7 @@ class Tables:
 
     def rows_changed(self) -> int | None:
         """The rows of all changes in this run; None where they are not known."""
-        return self._changed(self._start, self._end)
+        return self._world.rows_changed(self._start, self._end)
 
     def rows_expected(self, chain: str) -> int | None:
         """How many rows this run adds to a chain if changes lead to as many as in the run before.
@@ -189,15 +189,8 @@ class Tables:
         if not changed or changed > MOST_GUESSED or len(pieces) < 2:
             return None, 1.0
         before, newest = pieces[-2:]
-        then = self._changed(before.versions, newest.versions)
+        then = self._world.rows_changed(before.versions, newest.versions)
         return (newest, changed / then) if then else (None, 1.0)
-
-    def _changed(self, start: Mapping[str, int], end: Mapping[str, int]) -> int | None:
-        total = Totals()
-        for source, version in end.items():
-            arrivals = self._source(source).arrivals
-            total = total.plus(arrivals.totals(start.get(source, 0), version))
-        return total.rows
 
     def fewest_read(self, operator: Operator) -> int:
         """How many rows of sources and of what is stored an operator reads, as far as known."""

@@ -6,6 +6,9 @@ computed twice.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from time import perf_counter
 from typing import Literal as OneOf
 
@@ -90,9 +93,8 @@ class TaskRun:
         key = (step.chain, step.is_base)
         if key not in shared:
             leading = tuple(column.id for column in step.child.columns[:1])
-            shared[key] = self._write(
-                step.child, step.chain, is_base=step.is_base, order=step.order or leading
-            )
+            order = step.order if step.is_base else leading
+            shared[key] = self._write(step.child, step.chain, is_base=step.is_base, order=order)
         self._saved[step.chain] = shared[key]
         self._outcome.chains[step.chain] = (shared[key], step.is_base)
         limit, rows = self._task.limits.rows.get(step.chain), shared[key].rows
@@ -112,12 +114,9 @@ class TaskRun:
     def _is_dry(self, step: o.Refill) -> bool:
         columns = step.child.columns
         table = self._tables.saved(step.chain, columns, is_bag=True)
-        meter, before = self._context.meter, self._context.meter.mark()
-        with described(self._shelf.session, step.chain):
+        with self._counted(step.chain):
             sql = is_dry_sql(table, len(columns) - 1, step.least)
             found = self._shelf.query(sql, is_light=True).toArrow()
-        labels = self._shelf.labels
-        self._outcome.cost.add(meter.cost(before, meter.mark(), labels, target=step.chain))
         return bool(found[0][0].as_py())
 
     def _publish(self, step: o.Publish) -> None:
@@ -166,7 +165,7 @@ class TaskRun:
         order: tuple[int, ...],
     ) -> Segment:
         attempt, tables = self._context.attempt, self._tables
-        operator = self._without_empty(operator, chain)
+        operator = without_empty(operator, partial(self._is_empty, chain))
         extends = folder == "segment"
         read = tables.most_read(operator)
         if extends:
@@ -200,26 +199,31 @@ class TaskRun:
         most = self._task.limits.cpu_seconds
         return None if most is None else most - self._outcome.cost.cpu_seconds
 
-    def _without_empty(self, operator: Operator, chain: str) -> Operator:
-        """Leave out what gives no rows; what is asked for that is taken by the step."""
+    @contextmanager
+    def _counted(self, chain: str) -> Iterator[None]:
+        """Count what is asked of Spark inside as taken by the step that writes to a chain."""
         meter, before = self._context.meter, self._context.meter.mark()
         with described(self._shelf.session, chain):
-            found = without_empty(operator, self._is_empty)
+            yield
         labels = self._shelf.labels
         self._outcome.cost.add(meter.cost(before, meter.mark(), labels, target=chain))
-        return found
 
-    def _is_empty(self, operator: Asked) -> bool:
+    def _is_empty(self, chain: str, operator: Asked) -> bool:
         """Whether a change is known to have no key of a balance, or no row in the columns that are read."""
         asks = self._context, self._task, self._leaves
         match operator:
             case o.Consolidate(child=o.ReadChanges() as changes):
-                return is_empty(*asks, changes, operator)
+                with self._counted(chain):
+                    return is_empty(*asks, changes, operator)
             case o.Consolidate(child=o.ByBalance(child=o.ReadChanges() as changes) as keys):
-                return self._is_empty(keys) or is_empty(*asks, changes, operator)
+                if self._is_empty(chain, keys):
+                    return True
+                with self._counted(chain):
+                    return is_empty(*asks, changes, operator)
             case o.ByBalance(child=o.ReadChanges() as changes):
                 key = tuple(column.name for column in operator.keys)
-                return operator.balance not in balances(*asks, changes.source, key)
+                with self._counted(chain):
+                    return operator.balance not in balances(*asks, changes.source, key)
             case _:
                 return False
 

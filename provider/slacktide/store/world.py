@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from slacktide.common.names import may_name
+from slacktide.store.arrivals import Totals
 from slacktide.store.record import (
     Chain,
     ForeignKeyRecord,
@@ -61,6 +62,14 @@ class World:
     def held_keys(self) -> Mapping[str, ForeignKeyRecord]:
         """The foreign keys that are known to hold, by name."""
         return {name: one for name, one in self.foreign_keys.items() if not one.broken}
+
+    def rows_changed(self, start: Mapping[str, int], end: Mapping[str, int]) -> int | None:
+        """The rows of all changes of some sources, from one version of each to another; None where some are not known."""
+        total = Totals()
+        for name, version in end.items():
+            arrivals = self.sources[name].arrivals
+            total = total.plus(arrivals.totals(start.get(name, 0), version))
+        return total.rows
 
     def relation(self, name: str) -> str | None:
         """Name what takes a name among sources and views, in the way Spark compares names."""

@@ -175,5 +175,5 @@ def test_what_the_newest_run_read_to_extend_a_chain(
         s.SetChain(s.Chain("states/new", (), base, ())),
     ]
     world = s.fold(s.World(), [(0, [CreateWorkspace({})]), (1, updates)])
-    found = {name: extension_of(chain, world.sources) for name, chain in world.chains.items()}
+    found = {name: extension_of(chain, world) for name, chain in world.chains.items()}
     assert found == {"states/s": extension, "states/new": None}
