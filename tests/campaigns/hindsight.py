@@ -95,18 +95,11 @@ def _play(
 
 
 def _groups(views: Sequence[str], found: Mapping[str, Any]) -> list[Sequence[str]]:
-    """The views in groups.
-
-    Raises:
-        SystemExit: the output has one of them in another group.
-    """
-    groups = [views[first : first + GROUP] for first in range(0, len(views), GROUP)]
-    mine = {view: " ".join(group) for group in groups for view in group}
-    for told in found["rounds"]:
-        for view in told["group"].split():
-            if mine.get(view, told["group"]) != told["group"]:
-                raise SystemExit(f"{view} was played with {told['group']}: name these together")
-    return groups
+    """The views in groups: those in which some of them were played already, then the others."""
+    played = [group.split() for group in dict.fromkeys(told["group"] for told in found["rounds"])]
+    asked = [group for group in played if set(group) & set(views)]
+    left = [view for view in views if not any(view in group for group in played)]
+    return [*asked, *(left[first : first + GROUP] for first in range(0, len(left), GROUP))]
 
 
 def _resumed(asked: argparse.Namespace) -> dict[str, Any]:
