@@ -51,10 +51,11 @@ def page(found: Mapping[str, Any]) -> str:
     """Draw the page of a campaign, of its whole groups."""
     told = whole(found)
     measured = [one for one in told if one["number"] > len(CALIBRATING)]
-    commits = {one["group"]: one["commit"] for one in told}
-    head = _HEAD.format(
-        **found, commits=", ".join(f"{_span(group)} on {at}" for group, at in commits.items())
-    )
+    played: dict[str, dict[str, None]] = {}
+    for one in told:
+        played.setdefault(one["group"], {})[one["commit"]] = None
+    commits = (f"{_span(group)} on {', then '.join(at)}" for group, at in played.items())
+    head = _HEAD.format(**found, commits="; ".join(commits))
     lines = [head, *_figures(measured, found), "", _READING, *_matrix(measured), ""]
     lines += _misses([cell for cell in cells(measured) if cell.choices])
     return "\n".join(lines).rstrip() + "\n"

@@ -70,7 +70,7 @@ def planned(query: str, pattern: str) -> tuple[dict[int, Program], Counter[str]]
     expanded = expand(problem)
     costs = MemoCosts(expanded.memo, TPCDS.statistics(INSTANTS, pattern))
     due = range(1, INSTANTS + 1)
-    space = space_of(expanded, due, costs.price, costs.carrying, is_forgetful=True)
+    space = space_of(expanded, due, costs.price, costs.carrying)
     choice = choose(space, LastFirst(INSTANTS))
     return emit(VIEW, expanded, space, choice.plan), expanded.trace.fired
 

@@ -149,7 +149,9 @@ def compare(
         space = expand(problem, methods=methods)
         filled = Filled(space, problem.tables, shapes, batches)
         price = TupleCosts(filled).price
-        spaces.append(space_of(space, [problem.instants], price, lambda _: (SAVE, LOAD)))
+        spaces.append(
+            space_of(space, [problem.instants], price, lambda _: (SAVE, LOAD), is_forgetful=False)
+        )
     place, choice = choose_among(spaces, objective)
     keys = [choose(space, objective).key for space in spaces]
     found.won["greedy led astray" if place else "mixture"] += 1

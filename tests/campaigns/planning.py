@@ -66,7 +66,7 @@ def space(expanded: Expanded, known: Statistics) -> PlanSpace:
     """The plans of a memo with estimated prices, the answer due at every instant."""
     costs = MemoCosts(expanded.memo, known)
     due = range(1, len(expanded.answers) + 1)
-    return space_of(expanded, due, costs.price, costs.carrying, is_forgetful=True)
+    return space_of(expanded, due, costs.price, costs.carrying)
 
 
 def timed(given: Problem, known: Statistics, switches: Switches) -> tuple[dict[str, Any], Counter]:

@@ -79,11 +79,11 @@ class Priced:
         arrival = s.Arrival((pin,), rows, size, "2026-01-01T00:00:00Z", deletes)
         self.commit(s.AcceptArrivals(source, [arrival]))
 
-    def cover(self, source: str, column: str, share: float) -> None:
+    def cover(self, source: str, column: str, share: float, distinct: int = 1000) -> None:
         """Say that the newest changes of a source lie in such a share of the range of a column."""
         version = self.world().sources[source].version
         spans = s.ArrivalSpans(version, {column: s.KeySpans(9, (0.0, 1e6 * share))})
-        known = s.ColumnStatistics(1000, 0, 0.0, 1e6, 1000.0)
+        known = s.ColumnStatistics(1000, 0, 0.0, 1e6, float(distinct))
         self.commit(s.NoteStatistics(source, {column: known}), s.NoteSpans(source, (spans,)))
 
     def run(

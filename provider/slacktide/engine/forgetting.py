@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from slacktide.common.chain_ids import is_state
 from slacktide.store import update as u
 from slacktide.store.world import World
 
 
 def forget_states(world: World, stated: Mapping[str, Sequence[str]]) -> list[u.DropChain]:
-    """Drop what views needed or remembered and no view keeps from now on.
+    """Drop the states that no view keeps from now on.
+
+    Two writers that stop keeping a state at once leave it to each other; whoever writes next drops it.
 
     Args:
         world: the log as it is.
@@ -18,6 +21,4 @@ def forget_states(world: World, stated: Mapping[str, Sequence[str]]) -> list[u.D
     kept = {state for states in stated.values() for state in states}
     for view in world.views.values():
         kept |= set() if view.name in stated else {*view.kept}
-    changed = [world.views[name] for name in stated if name in world.views]
-    before = dict.fromkeys(s for view in changed for s in view.kept)
-    return [u.DropChain(s) for s in before if s in world.chains and s not in kept]
+    return [u.DropChain(chain) for chain in world.chains if is_state(chain) and chain not in kept]

@@ -48,7 +48,7 @@ from slacktide.optimizer.statistics import (
     with_columns,
 )
 from slacktide.optimizer.statistics.spans import reached
-from slacktide.store.naming import segments
+from slacktide.store.naming import newest_extension, segments
 from slacktide.store.record import MOST_SPANS, Chain, ColumnStatistics, Source, ViewRecord
 from slacktide.store.world import World
 
@@ -263,12 +263,8 @@ def stored_facts(chain: Chain) -> StoredFacts:
 
 def extension_of(chain: Chain, world: World) -> Extension | None:
     """What the newest run that extended a chain read; of those that were merged, what one of them did."""
-    pieces = [*segments(chain)]
-    if len(pieces) < 2:
-        return None
-    before, newest = pieces[-2:]
-    changes = world.rows_changed(before.versions, newest.versions)
-    if newest.read is None or not changes:
+    newest, changes = newest_extension(chain, world) or (None, 0)
+    if newest is None or newest.read is None:
         return None
     return Extension(float(newest.read), changes / newest.runs)
 

@@ -103,8 +103,17 @@ def again(world: World, plan: Plan, moved: str, prices: Prices) -> Plan:
         views=names,
         declared=Declared(register=plan.register),
         prices=prices,
-        due=[view.view for view in plan.views if view.turn is not None and view.turn.is_due],
+        due=[view.view for view in plan.views if _is_still_due(world, view)],
     )
     reason = Reason("STALE_PLAN", moved)
     views = tuple(replace(view, reasons=(*view.reasons, reason)) for view in fresh.views)
     return replace(fresh, views=views, notices=plan.notices, identity=plan.plan_id)
+
+
+def _is_still_due(world: World, view: ViewPlan) -> bool:
+    """Whether an answer was due by a plan and none has come since that is made of as much."""
+    if view.turn is None or not view.turn.is_due:
+        return False
+    record = world.views.get(view.view)
+    answered = {} if record is None or record.versions is None else record.versions
+    return any(version > answered.get(source, 0) for source, version in view.end.items())

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from slacktide.algebra.relation import Rel
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
@@ -22,10 +21,11 @@ from slacktide.optimizer.costs import (
     program_work,
     work_by_node,
 )
+from slacktide.optimizer.costs.reads import is_sure
 from slacktide.optimizer.derivation import Premises, resume
 from slacktide.optimizer.estimates import estimates_of, reads_of
 from slacktide.optimizer.foreign_keys import ForeignKey
-from slacktide.optimizer.full import anew, merging, without_states
+from slacktide.optimizer.full import SIGNED, anew, merging, without_states
 from slacktide.optimizer.guard import guard_of
 from slacktide.optimizer.join_bags import is_ahead, joins_of, still_worth_remembering
 from slacktide.optimizer.maintainability import Maintainability
@@ -33,7 +33,13 @@ from slacktide.optimizer.others import NOBODY, Others
 from slacktide.optimizer.plan import Method, Versions, ViewPlan
 from slacktide.optimizer.remembered_joins import Question, Remembering
 from slacktide.optimizer.statistics import Statistics
-from slacktide.optimizer.upkeep import analysis_of, kept_versions, missing_state, state_sources
+from slacktide.optimizer.upkeep import (
+    analysis_of,
+    kept_versions,
+    missing_state,
+    passed_snapshot,
+    state_sources,
+)
 from slacktide.optimizer.weighing import (
     LARGEST_SHARE,
     LEAST_ROWS,
@@ -44,7 +50,7 @@ from slacktide.optimizer.weighing import (
     weigh,
 )
 from slacktide.program.limits import UNLIMITED, Limits
-from slacktide.program.operator import Program, ReadSnapshot
+from slacktide.program.operator import Operator, Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +102,30 @@ class Situation:
     rounds: int = 0
     netted: frozenset[str] = frozenset()
 
-    def premises(self, remembered: frozenset[Rel]) -> Premises:
-        """What a program goes by that extends the answer, and some joins that are remembered."""
-        return Premises(
-            self.foreign_keys, remembered, netted=self.netted, statistics=self.statistics
+    @property
+    def adds_signed_rows(self) -> bool:
+        """Whether an answer alone is of signed rows where it can be: not where a row among them has made a program fail."""
+        return self.evidence.merges and not self.stumbles
+
+    def question(self, name: str, analysis: Maintainability, changed: frozenset[str]) -> Question:
+        """Which joins a view remembers, and by which program it goes on from its answer.
+
+        Args:
+            name: of the view.
+            analysis: of its relation.
+            changed: the sources that have changed.
+        """
+        premises = Premises(self.foreign_keys, netted=self.netted, statistics=self.statistics)
+        return Question(
+            name,
+            analysis,
+            changed,
+            premises,
+            self.evidence,
+            self.start,
+            self.states,
+            self.others,
+            self.rounds,
         )
 
 
@@ -187,7 +213,7 @@ def _resumed(
     )
     premises = Premises(netted=situation.netted, statistics=situation.statistics)
     program = resume(name, analysis, changed, kept, premises)
-    if program is None or _passed_snapshot(program, replace(situation, start=start)):
+    if program is None or passed_snapshot(program, start, situation.mirrors):
         return None
     reasons = (*why, Reason("STATES_KEPT"))
     predicted = _predicted("rebuild", program, view, situation)
@@ -220,20 +246,7 @@ def _choose(name: str, view: ReadView, situation: Situation) -> _Chosen:
     if situation.rebuilds:
         reason = Reason("STATE_MISSING", situation.rebuilds)
         return _built(name, view, analysis, situation, (reason,))
-    question = Question(
-        name,
-        analysis,
-        changed,
-        situation.foreign_keys,
-        situation.statistics,
-        situation.evidence,
-        situation.start,
-        situation.states,
-        situation.others,
-        situation.rounds,
-        situation.netted,
-    )
-    return _weighed(name, view, situation, question)
+    return _weighed(name, view, situation, situation.question(name, analysis, changed))
 
 
 def _weighed(name: str, view: ReadView, situation: Situation, question: Question) -> _Chosen:
@@ -241,11 +254,11 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
     now = question.present(situation.remembers)
     built = anew(name, view, question.analysis)
     alone = without_states(name, view, question.analysis, built)
-    merges = _merges(situation)
+    is_signed = situation.adds_signed_rows
     full = {
         "rebuild": built,
-        "text": alone.now(merges=merges),
-        "other": alone.now(merges=not merges),
+        "text": alone.taken(is_signed=is_signed),
+        "other": alone.taken(is_signed=not is_signed),
     }
     known = {program: _in_full(program, view, situation) for program in {*full.values()}}
     candidates = {way: known[program] for way, program in full.items()}
@@ -289,7 +302,7 @@ def _case(
         Ways(incremental=_candidate(maintained, view, situation), **full),
         situation.evidence,
         situation.share,
-        missing or _passed_snapshot(maintained, situation),
+        missing or passed_snapshot(maintained, situation.start, situation.mirrors),
         situation.is_shared,
         situation.rounds,
     )
@@ -320,7 +333,7 @@ def _extended(
         reasons,
         program,
         tuple(sorted(map(str, new.maintenance.foreign_keys))),
-        {**found, **new.told()},
+        {**found, **new.told(), SIGNED: situation.adds_signed_rows},
         new.chains,
         _guard(program, view, situation, predictions),
     )
@@ -343,15 +356,10 @@ def _stateless(
     situation: Situation,
     reasons: tuple[Reason, ...],
 ) -> _Chosen:
-    alone, merges = without_states(name, view, analysis), _merges(situation)
-    program, other = alone.now(merges=merges), alone.now(merges=not merges)
+    alone, is_signed = without_states(name, view, analysis), situation.adds_signed_rows
+    program, other = alone.taken(is_signed=is_signed), alone.taken(is_signed=not is_signed)
     predicted = _predicted("text", program, view, situation, other)
     return _Chosen("full", reasons, program, predicted=predicted)
-
-
-def _merges(situation: Situation) -> bool:
-    """Whether signed rows are added up where that can be; not where a row among them has made a program fail."""
-    return situation.evidence.merges and not situation.stumbles
 
 
 def _built(
@@ -400,21 +408,15 @@ def _predicted(
 
 def _candidate(program: Program, view: ReadView, situation: Situation) -> Candidate:
     """A program that extends the answer, with the work that is expected of it."""
-    return Candidate.of(program, program_work(program, situation.statistics, view.relation))
+    known = situation.statistics
+    is_guessed = not all(is_sure(operator, known) for operator in of_type(program, Operator))
+    work = program_work(program, known, view.relation)
+    return Candidate.of(program, work, is_guessed=is_guessed)
 
 
 def _in_full(program: Program, view: ReadView, situation: Situation) -> Candidate:
     """A program that makes the answer anew."""
     return _candidate(program, view, situation)._replace(merging=merging(program))
-
-
-def _passed_snapshot(program: Program, situation: Situation) -> str:
-    """Name a source whose mirror is past the old snapshot that a program reads, or give no text."""
-    for read in of_type(program, ReadSnapshot):
-        start = situation.start.get(read.source, 0)
-        if read.moment == "before" and situation.mirrors.get(read.source, 0) > start:
-            return f"rows of {read.source} at version {start}"
-    return ""
 
 
 def _first_run(situation: Situation) -> tuple[Reason, ...]:

@@ -38,7 +38,7 @@ def maintenance(expanded: Expanded, price: Price, carrying: Carrying) -> Planned
     owed: tuple[Goal, ...] = ()
     while True:
         due = range(1, instants + 1)
-        space = space_of(expanded, due, price, carrying, owed=owed, is_forgetful=True)
+        space = space_of(expanded, due, price, carrying, owed=owed)
         choice = choose(space, objective)
         more = _owed(expanded.memo, space, choice)
         if not more:
@@ -69,7 +69,7 @@ def progressive(
 ) -> Planned:
     """Plan runs of which the last one owes the answer, and earlier ones are cheaper by their weight."""
     objective = weighted(weights)
-    space = space_of(expanded, [len(expanded.answers)], price, carrying, is_forgetful=True)
+    space = space_of(expanded, [len(expanded.answers)], price, carrying)
     return Planned(space, objective, choose(space, objective))
 
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from slacktide.common import serde
-from slacktide.common.chain_ids import answer_id
 from slacktide.common.reasons import Reason
 from slacktide.errors import InvariantError
 from slacktide.optimizer.costs import DEFAULTS
@@ -228,8 +227,7 @@ def merge_program(
     if written.is_state:
         keys = _keys(written)
         rows = o.Nonzero(o.Combine(read, keys), keys)
-    leading = tuple(column.id for column in written.columns[:1])
-    return Program((o.Merge(chain, rows, first, order or leading),))
+    return Program((o.Merge(chain, rows, first, order or o.leading(written)),))
 
 
 def _keys(written: Operator) -> tuple[Any, ...]:
@@ -240,13 +238,5 @@ def _keys(written: Operator) -> tuple[Any, ...]:
 
 def extended(plan: ViewPlan) -> dict[str, Operator]:
     """The chains to which a run of a view appends, and what it appends."""
-    found: dict[str, Operator] = {}
-    for step in () if plan.program is None else plan.program.steps:
-        match step:
-            case o.Save(chain, child, is_base=False):
-                found[chain] = child
-            case o.Publish(view, child, is_base=False):
-                found[answer_id(view)] = child
-            case _:
-                pass
-    return found
+    steps = () if plan.program is None else plan.program.steps
+    return {chain: step.child for step in steps if (chain := o.appended_to(step)) is not None}

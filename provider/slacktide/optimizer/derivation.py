@@ -27,8 +27,8 @@ from slacktide.optimizer.rule import DeltaRule, Kept, Near
 from slacktide.optimizer.rules import RULES
 from slacktide.optimizer.states import AggregateState, bag_chain, first_chain, state_of
 from slacktide.optimizer.statistics import Statistics
+from slacktide.optimizer.whole_answers import publish_whole
 from slacktide.program import operator as o
-from slacktide.program.multiplicity import is_plain, is_rowable
 from slacktide.program.operator import Moment, Operator, Program, Step
 
 _BY_NODE: dict[type[r.Rel], list[DeltaRule[Any]]] = {
@@ -154,9 +154,9 @@ class Derivation:
     def save(self, rel: r.Rel, chain: str, child: Operator, *, begins: bool = False) -> None:
         """Have this run write to a state, once: a segment, or a base when it builds anew or begins one."""
         if chain not in self._saves:
-            leading = tuple(column.id for column in child.columns[:1])
             is_base = begins or self.builds(chain)
-            self._saves[chain] = (o.Save(chain, child, is_base, leading if is_base else ()),)
+            order = o.leading(child) if is_base else ()
+            self._saves[chain] = (o.Save(chain, child, is_base, order),)
             self.scopes[chain] = sources(rel)
 
     def keep(self, how: Recomputed) -> Kept:
@@ -172,13 +172,13 @@ class Derivation:
             return self._keep_first(rel, chain, how.first)
         saved = o.ReadSaved(chain, rel.columns, is_bag=True)
         if self.builds(chain):
-            self.save(rel, chain, _consolidated(self.at(rel, "after")))
+            self.save(rel, chain, o.consolidated(self.at(rel, "after")))
             return Kept(saved, saved)
         stored = o.ReadBag(chain, rel.columns)
         change = self.delta(rel)
         if change is None:
             return Kept(stored, o.nothing(rel.columns))
-        self.save(rel, chain, _consolidated(change))
+        self.save(rel, chain, o.consolidated(change))
         return Kept(o.Add((stored, saved), rel.columns), saved)
 
     def _keep_first(self, rel: r.Rel, chain: str, first: FirstRows) -> Kept:
@@ -207,7 +207,7 @@ class Derivation:
         if rel == self._analysis.root:
             return rows
         chain = self._result_chain(rel)
-        self.save(rel, chain, rows if self.builds(chain) else _consolidated(rows))
+        self.save(rel, chain, rows if self.builds(chain) else o.consolidated(rows))
         return o.ReadSaved(chain, rel.columns, is_bag=True)
 
     def delta(self, rel: r.Rel) -> Operator | None:
@@ -222,7 +222,7 @@ class Derivation:
             change = self._derived(rel)
             if rel in self._remembered and change is not None:
                 chain = bag_chain(rel, self._analysis.conf)
-                self.save(rel, chain, _consolidated(change))
+                self.save(rel, chain, o.consolidated(change))
                 change = o.ReadSaved(chain, rel.columns, is_bag=True)
             self._deltas[rel] = change
         return self._deltas[rel]
@@ -252,7 +252,7 @@ class Derivation:
         """A join that is stored besides what operators need."""
         chain = bag_chain(rel, self._analysis.conf)
         if self.rebuilds:
-            self.save(rel, chain, _consolidated(self._computed_at(rel, "after", None)))
+            self.save(rel, chain, o.consolidated(self._computed_at(rel, "after", None)))
             return o.ReadSaved(chain, rel.columns, is_bag=True)
         stored = o.ReadBag(chain, rel.columns)
         change = None if moment == "before" else self.delta(rel)
@@ -261,7 +261,7 @@ class Derivation:
     def begin(self, rel: r.Rel) -> None:
         """Have this run store a join that is not stored yet, as of its end."""
         chain = bag_chain(rel, self._analysis.conf)
-        self.save(rel, chain, _consolidated(self.at(rel, "after")), begins=True)
+        self.save(rel, chain, o.consolidated(self.at(rel, "after")), begins=True)
 
     @property
     def read(self) -> frozenset[r.Rel]:
@@ -301,10 +301,6 @@ class Derivation:
 
 class NotKeptError(Exception):
     """A state that is kept cannot be extended, as one below it is not kept."""
-
-
-def _consolidated(rows: Operator) -> Operator:
-    return rows if isinstance(rows, o.Consolidate) else o.Consolidate(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +347,7 @@ def maintain(
         derivation.begin(rel)
     if change is None:  # the optimiser has removed what changed, as behind WHERE false
         change = o.nothing(root.columns)
-    publish = o.Publish(view, _consolidated(change), is_base=False)
+    publish = o.Publish(view, o.consolidated(change), is_base=False)
     return Maintenance(Program(derivation.steps(publish)), frozenset(derivation.used), read)
 
 
@@ -362,7 +358,7 @@ def rebuild(
     derivation, answer = _anew(view, analysis, remembered)
     for rel in sorted(remembered, key=lambda one: one.digest):
         derivation.at(rel, "after")  # no rule may have asked for it
-    return Program(derivation.steps(o.Publish(view, _as_rows(answer), is_base=True)))
+    return Program(derivation.steps(publish_whole(view, answer)))
 
 
 def resume(
@@ -389,7 +385,7 @@ def resume(
         answer = derivation.at(analysis.root, "after")
     except NotKeptError:
         return None
-    return Program(derivation.steps(o.Publish(view, _as_rows(answer), is_base=True)))
+    return Program(derivation.steps(publish_whole(view, answer)))
 
 
 def scopes(analysis: Maintainability) -> dict[str, tuple[str, ...]]:
@@ -410,16 +406,6 @@ def _anew(
         kept=frozenset(),
     )
     return derivation, derivation.at(analysis.root, "after")
-
-
-def _as_rows(answer: Operator) -> Operator:
-    """A base is read as it is: a row that came and went is not in it."""
-    if is_plain(answer):
-        return answer
-    if is_rowable(answer):
-        scan = r.Scan(o.INPUTS[0], o.by_id(answer.columns))
-        return o.Evaluate(scan, (o.Input(o.INPUTS[0], answer),))
-    return _consolidated(answer)
 
 
 def evaluate(view: str, relation: r.Rel) -> Program:

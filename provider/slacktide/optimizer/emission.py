@@ -19,6 +19,7 @@ from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.expand import Expanded
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, with_inputs
 from slacktide.optimizer.memo.memo import Memo
+from slacktide.optimizer.whole_answers import publish_whole
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 
@@ -44,16 +45,16 @@ def emit(view: str, expanded: Expanded, space: PlanSpace, plan: ChosenPlan) -> d
     for goal, source in due:
         if not goal.is_saved:
             rows = operator_of(memo, source, lambda load: _read(memo, load))
-            answer = o.Publish(view, rows, is_base=True)
+            answer = publish_whole(view, rows)
             programs[goal.instant] = (*programs.get(goal.instant, ()), answer)
     return {instant: Program(programs[instant]) for instant in sorted(programs)}
 
 
 def _save(memo: Memo, node: int, made: Source, steps: dict[int, dict[str, o.Step]]) -> None:
     chain = chain_of(memo, node)
-    operator = operator_of(memo, made, lambda load: _read(memo, load))
-    rows = operator if operator.is_state else o.Consolidate(operator)
-    steps.setdefault(made.instant, {}).setdefault(chain, o.Save(chain, rows, is_base=True))
+    rows = operator_of(memo, made, lambda load: _read(memo, load))
+    save = o.Save(chain, o.consolidated(rows), is_base=True, order=o.leading(rows))
+    steps.setdefault(made.instant, {}).setdefault(chain, save)
 
 
 def chain_of(memo: Memo, group: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from slacktide.optimizer.costs import Coefficients, ProgramWork
-from slacktide.optimizer.costs.reads import rows_expected
+from slacktide.optimizer.costs.reads import reads_expected
 from slacktide.optimizer.statistics import Figure, Statistics
 from slacktide.program import operator as o
 
@@ -88,7 +88,7 @@ def estimates_of(
 def reads_of(program: o.Program, work: ProgramWork, statistics: Statistics) -> dict[str, int]:
     """The rows that each step which extends a chain is expected to read, by chain, where that is known."""
     found = {
-        o.target(step): rows_expected(step, works, statistics)
+        o.target(step): reads_expected(step, works, statistics)
         for step, works in zip(program.steps, work.steps, strict=True)
     }
     return {chain: round(rows) for chain, rows in found.items() if rows is not None}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.estimates import NOTHING
-from slacktide.optimizer.full import anew, from_snapshots, without_states
+from slacktide.optimizer.full import SIGNED, anew, from_snapshots, without_states
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import analysis_of
 from slacktide.program.limits import UNLIMITED
@@ -39,7 +39,7 @@ def plans_in_full(view: ReadView, plan: ViewPlan, why: Reason) -> list[ViewPlan]
         As it was priced, then by the author's text, where that is another program.
     """
     alone = without_states(plan.view, view, analysis_of(view))
-    priced = alone.now(merges=bool(plan.predicted.get("merges")))
+    priced = alone.taken(is_signed=bool(plan.predicted.get(SIGNED)))
     return [_in_place(plan, program, why) for program in dict.fromkeys((priced, alone.text))]
 
 

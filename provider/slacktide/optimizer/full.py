@@ -27,6 +27,9 @@ from slacktide.program.operator import (
 MOST_OPERATORS: Final = 500
 """Operators of a step, each as often as it is read, above which no step is put together: Spark plans each of them."""
 
+SIGNED: Final = "signed"
+"""By which a plan says whether a run that turns back adds signed rows up."""
+
 
 def anew(
     name: str,
@@ -54,9 +57,9 @@ class Alone:
     text: Program
     signed: Program
 
-    def now(self, *, merges: bool) -> Program:
-        """The one to take; `merges` as of `Evidence`."""
-        return self.signed if merges else self.text
+    def taken(self, *, is_signed: bool) -> Program:
+        """The one that is taken where signed rows are added up if they can be, or where they are not."""
+        return self.signed if is_signed else self.text
 
 
 def without_states(

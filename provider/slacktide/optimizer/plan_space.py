@@ -20,7 +20,7 @@ def space_of(
     carrying: Carrying,
     *,
     owed: Collection[Goal] = (),
-    is_forgetful: bool = False,
+    is_forgetful: bool = True,
 ) -> PlanSpace:
     """Give the plan space of a view.
 

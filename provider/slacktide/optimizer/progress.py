@@ -24,10 +24,9 @@ from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.choice.sharing import UnreachableError
 from slacktide.optimizer.costs import Vector, program_work
 from slacktide.optimizer.costs.memo import MemoCosts
-from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.expand import Problem, Switches, expand
 from slacktide.optimizer.full import MOST_OPERATORS, without_states
-from slacktide.optimizer.join_bags import is_there, joins_of, present
+from slacktide.optimizer.join_bags import is_there
 from slacktide.optimizer.kept import kept_in
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.memo.emptiness import Quiet
@@ -37,7 +36,7 @@ from slacktide.optimizer.rounds import Rounds
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.intervals import before_last, newest, united
 from slacktide.optimizer.turn import Turn
-from slacktide.optimizer.upkeep import analysis_of
+from slacktide.optimizer.upkeep import maintained, passed_snapshot
 from slacktide.program.chains import chains_read
 from slacktide.program.multiplicity import operators_planned
 from slacktide.program.operator import Program
@@ -141,7 +140,7 @@ class _Planning:
             program = None
         if rounds is None or program is None or operators_planned(program) > MOST_OPERATORS:
             return plan
-        if chains_read(program).isdisjoint(self.progress.stored):
+        if chains_read(program).isdisjoint(self.progress.stored) or self._passed(program):
             return plan
         now = newest(known)
         cost, instead = self._price(program, now), self._price(plan.program, situation.statistics)
@@ -162,8 +161,8 @@ class _Planning:
             return self._idle("nothing has come")
         if len(known.reached) + 2 > MOST_INSTANTS:
             return self._idle(f"{len(known.reached) - 1} of them have stored something already")
-        analysis = analysis_of(self.view)
-        if analysis is None or analysis.verdict() or situation.policy == "full":
+        analysis = maintained(self.view, situation.policy)
+        if analysis is None:
             return self._idle("the view is computed in full")
         weight, due = known.weights[known.turn - 1], known.weights[-1]
         waiting = float(due) * self._waiting(analysis)
@@ -181,12 +180,17 @@ class _Planning:
         is_small = 0 < operators_planned(found.program) <= MOST_OPERATORS
         if not is_small or not is_worth(cost, waiting) or not self._beats_later(due, cost):
             return self._idle(f"waiting costs less{_told_cut(rounds)}")
+        if passed := self._passed(found.program):
+            return self._idle(f"{passed} are in no mirror")
         now = newest(before_last(known.statistics))
         return replace(
             self._by_program(found.program, now, _Compared(cost, waiting)),
             reasons=(self._not_due(_told_cut(rounds)),),
             turn=replace(self.turn, writes=found.scopes, expects=self._expected()),
         )
+
+    def _passed(self, program: Program) -> str:
+        return passed_snapshot(program, self.progress.reached[-1], self.situation.mirrors)
 
     def _idle(self, why: str) -> ViewPlan:
         """Count the refresh."""
@@ -238,17 +242,11 @@ class _Planning:
         """Seconds of CPU that the due refresh is expected to take without any period."""
         at_once, situation = united(self.progress.statistics), self.situation
         changed = frozenset(n for n, one in at_once.sources.items() if one.changes[0].rows.value)
-        there = present(situation.remembers, situation.start, situation.states)
-        made = maintain(
-            self.name,
-            analysis,
-            changed,
-            situation.premises(joins_of(analysis, there)),
-        )
-        programs = [made.program]
+        question = situation.question(self.name, analysis, changed)
+        programs = [question.present(situation.remembers).maintenance.program]
         if situation.policy != "incremental":
             alone = without_states(self.name, self.view, analysis)
-            programs.append(alone.now(merges=situation.evidence.merges))
+            programs.append(alone.taken(is_signed=situation.adds_signed_rows))
         return min(self._price(program, at_once) for program in programs)
 
     def _beats_later(self, due: Fraction, cost: float) -> bool:
@@ -272,8 +270,8 @@ class _Planning:
         A state that the memo does not have, or that is not as of the answer, would be lost on the way.
         """
         view, situation, keeps = self.view, self.situation, self.progress.keeps
-        analysis = analysis_of(view)
-        if analysis is None or analysis.verdict() or situation.policy == "full":
+        analysis = maintained(view, situation.policy)
+        if analysis is None:
             return None
         if not all(is_there(chain, situation.start, situation.states) for chain in keeps):
             return None

@@ -21,13 +21,12 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.tree import sources
 from slacktide.optimizer.costs import Candidate, Evidence, Vector, program_key, program_work
 from slacktide.optimizer.derivation import Maintenance, Premises, maintain, scopes
-from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.join_bags import is_large, is_there, joins, joins_of, present
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.others import NOBODY, Others
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.states import bag_chain
-from slacktide.optimizer.statistics import Cardinality, Statistics, StoredFacts
+from slacktide.optimizer.statistics import Cardinality, StoredFacts
 from slacktide.optimizer.statistics.widths import packed
 from slacktide.optimizer.weighing import LEAST_ROWS
 from slacktide.program.operator import Program
@@ -97,27 +96,23 @@ class Question:
         view: its name.
         analysis: of it.
         changed: the sources that have changed.
-        foreign_keys: those that hold.
-        statistics: what is known as of the run.
+        premises: what its programs go by besides, without any join.
         evidence: the view's past runs.
         start: the versions that the run goes on from.
         states: the versions of each state that exists, of any view, by chain.
         others: what other views keep.
         rounds: as of `weighing.Case`.
-        netted: the sources whose changes are netted, see `net_changes`.
     """
 
     view: str
     analysis: Maintainability
     changed: frozenset[str]
-    foreign_keys: frozenset[ForeignKey]
-    statistics: Statistics
+    premises: Premises
     evidence: Evidence
     start: Versions
     states: Mapping[str, Versions]
     others: Others = NOBODY
     rounds: int = 0
-    netted: frozenset[str] = frozenset()
 
     def maintained(
         self, chains: Collection[str], begun: str = "", *, assumed_few: str = ""
@@ -137,19 +132,13 @@ class Question:
             self.view,
             self.analysis,
             self.changed,
-            Premises(
-                self.foreign_keys,
-                joins_of(self.analysis, chains),
-                few,
-                self.netted,
-                self.statistics,
-            ),
+            replace(self.premises, remembered=joins_of(self.analysis, chains), few=few),
             begun=joins_of(self.analysis, [begun]) if begun else frozenset(),
         )
 
     def _has_few(self, chain: str) -> bool:
         """Whether a join has few rows, as far as it is stored."""
-        stored = self.statistics.stored.get(chain)
+        stored = self.premises.statistics.stored.get(chain)
         return stored is not None and stored.rows <= FEW_ROWS
 
     def present(self, chains: Collection[str]) -> Remembering:
@@ -217,7 +206,7 @@ class Question:
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
             is_read = not alike.isdisjoint(now.maintenance.read) and chain not in now.chains
-            if not is_read or chain in barred or is_large(chain, alike, self.statistics):
+            if not is_read or chain in barred or is_large(chain, alike, self.premises.statistics):
                 continue
             chains = tuple(sorted((*now.chains, chain)))
             after = self._after(chains, chain)
@@ -243,7 +232,7 @@ class Question:
         A join that was given up is not stored, so nobody can say whether it has few rows. The program that
         ran when it was remembered can: what that one took is the evidence.
         """
-        if started not in self.statistics.stored:
+        if started not in self.premises.statistics.stored:
             few = self.maintained(chains, assumed_few=started)
             if self.evidence.newest(program_key(few.program)) is not None:
                 return few
@@ -305,7 +294,7 @@ class Question:
 
     def _work(self, program: Program, rel: r.Rel | None = None) -> Vector:
         """The work of a program, where a join may be remembered that is not yet."""
-        known = self.statistics
+        known = self.premises.statistics
         chain = "" if rel is None else bag_chain(rel, self.analysis.conf)
         if rel is not None and chain not in known.stored:
             size = Cardinality(known).of(rel)

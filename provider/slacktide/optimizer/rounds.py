@@ -30,6 +30,7 @@ from slacktide.optimizer.memo.hole import ChangesBetween, SnapshotAt
 from slacktide.optimizer.memo.trait import SetSnap
 from slacktide.optimizer.period_chains import NO_NAMES, Naming
 from slacktide.optimizer.plan_space import Carrying, Price, space_of
+from slacktide.optimizer.whole_answers import publish_whole
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 
@@ -107,6 +108,7 @@ class Rounds:
         self._view = view
         self._expanded = expanded
         self._memo = expanded.memo
+        self._price = price
         self._carrying = carrying
         self._naming = naming
         self._is_spent = is_spent
@@ -116,7 +118,7 @@ class Rounds:
         owed = [Goal(group, self._end) for group in sorted(g for g in wanted if g is not None)]
         answer = self._answer_change()
         owed += [] if answer is None else [Goal(answer, self._end)]
-        self._space = space_of(expanded, [self._end], price, carrying, owed=owed, is_forgetful=True)
+        self._space = space_of(expanded, [self._end], price, carrying, owed=owed)
 
     @property
     def is_whole(self) -> bool:
@@ -142,16 +144,11 @@ class Rounds:
         choice = choose(space, total(self._end), most_candidates=0)
         *states, answer = choice.plan.goals
         steps: list[o.Step] = [
-            self._base(kept.chain, made) for kept, made in zip(self._kept, states, strict=True)
+            _base(kept.chain, self._operator(made, self._end))
+            for kept, made in zip(self._kept, states, strict=True)
         ]
-        steps.append(o.Publish(self._view, self._operator(answer, self._end), is_base=True))
+        steps.append(publish_whole(self._view, self._operator(answer, self._end)))
         return Round(Program(tuple(steps)), choice.key)
-
-    def _base(self, chain: str, made: Source) -> o.Save:
-        """A state written anew, its rows sorted by their leading column."""
-        rows = self._operator(made, self._end)
-        order = tuple(column.id for column in rows.columns[:1])
-        return o.Save(chain, _consolidated(rows), is_base=True, order=order)
 
     def onward(self) -> Round:
         """Plan what changes the answer and the states, from what is stored."""
@@ -189,8 +186,7 @@ class Rounds:
             if made.instant != now:
                 continue
             chain = self._naming.name(self._memo, node, now)
-            rows = _consolidated(self._operator(made, now, stored))
-            saves.setdefault(chain, o.Save(chain, rows, is_base=True))
+            saves.setdefault(chain, _base(chain, self._operator(made, now, stored)))
             scopes[chain] = self._sources(node)
         cost = Fraction(choice.key[0], objective.unit)
         return Early(Program(tuple(saves.values())), scopes, cost)
@@ -226,13 +222,17 @@ class Rounds:
         return tuple(sorted(found))
 
     def _publishing(self) -> tuple[Alternative, ...]:
-        """The answer by its change, or whole."""
+        """The answer by its change, or whole; of either equal rows are written once."""
         change, whole = self._answer_change(), self._expanded.answers[-1]
         groups = (whole,) if change is None else (change, whole)
         return tuple(
-            Alternative((group,), (self._carrying(group)[0],) * self._end, self._end)
+            Alternative((group,), (self._written(group),) * self._end, self._end)
             for group in groups
         )
+
+    def _written(self, group: int) -> int:
+        rows = o.Consolidate(self._memo.groups.hole(group))
+        return self._price(rows) + self._carrying(group)[0]
 
     def _answer_change(self) -> int | None:
         found = snaps_at_start(self._memo, self._expanded.answers[0])
@@ -242,7 +242,7 @@ class Rounds:
     def _program(self, choice: Choice, stored: Mapping[int, str]) -> Program:
         steps: list[o.Step] = []
         for state in choice.plan.states:
-            rows = _consolidated(self._operator(state.made, self._end, stored))
+            rows = o.consolidated(self._operator(state.made, self._end, stored))
             steps += [
                 o.Save(kept.chain, rows, is_base=False)
                 for kept in self._kept
@@ -252,10 +252,11 @@ class Rounds:
         if not isinstance(answer, Run):
             raise InvariantError("an answer is published, not loaded")
         (published,) = answer.inputs
-        is_base = published.node == self._expanded.answers[-1]
         rows = self._operator(published, self._end, stored)
-        rows = rows if is_base else _consolidated(rows)
-        steps.append(o.Publish(self._view, rows, is_base=is_base))
+        if published.node == self._expanded.answers[-1]:
+            steps.append(publish_whole(self._view, rows))
+        else:
+            steps.append(o.Publish(self._view, o.consolidated(rows), is_base=False))
         return Program(tuple(steps))
 
     def _operator(
@@ -280,8 +281,9 @@ class Rounds:
         return o.ReadSaved(name, hole.columns, is_bag=not hole.is_state)
 
 
-def _consolidated(rows: Operator) -> Operator:
-    return rows if rows.is_state or isinstance(rows, o.Consolidate) else o.Consolidate(rows)
+def _base(chain: str, rows: Operator) -> o.Save:
+    """What is written anew, its rows sorted by their leading column."""
+    return o.Save(chain, o.consolidated(rows), is_base=True, order=o.leading(rows))
 
 
 def _not_before(alternative: Alternative, instant: int) -> Alternative:

@@ -124,7 +124,7 @@ def plan_and_tell(
     explored = clock()
     costs = MemoCosts(expanded.memo, known)
     due = range(1, problem.instants + 1)
-    space = space_of(expanded, due, costs.price, costs.carrying, is_forgetful=True)
+    space = space_of(expanded, due, costs.price, costs.carrying)
     choice = choose(space, objective)
     end = clock()
     memo, trace = expanded.memo, expanded.trace

@@ -31,6 +31,12 @@ def analysis_of(view: ReadView) -> Maintainability | None:
     return Maintainability(view.relation, view.conf)
 
 
+def maintained(view: ReadView, policy: str = "auto") -> Maintainability | None:
+    """The analyses of a view that is maintained under a policy; None of one that is recomputed in every run."""
+    analysis = None if policy == "full" else analysis_of(view)
+    return None if analysis is None or analysis.verdict() else analysis
+
+
 def state_sources(view: ReadView, remembers: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
     """The states that a maintained view keeps, and the sources that each is made of.
 
@@ -38,8 +44,8 @@ def state_sources(view: ReadView, remembers: Collection[str] = ()) -> dict[str, 
         view: as read.
         remembers: the chains of joins that it remembers besides what its operators need.
     """
-    analysis = analysis_of(view)
-    if analysis is None or analysis.verdict():
+    analysis = maintained(view)
+    if analysis is None:
         return {}
     return {**scopes(analysis), **sources_of(analysis, remembers)}
 
@@ -64,8 +70,8 @@ def upkeep_of(
     remembers: Collection[str] = (),
 ) -> Upkeep:
     """Say what any run of a view goes by, where some foreign keys hold and it remembers some joins."""
-    analysis = analysis_of(view)
-    if analysis is None or policy == "full" or analysis.verdict():
+    analysis = maintained(view, policy)
+    if analysis is None:
         return Upkeep(frozenset(view.sources))
     premises = Premises(known, joins_of(analysis, remembers))
     made = maintain("", analysis, frozenset(view.sources), premises)
@@ -104,3 +110,18 @@ def missing_state(program: Program, start: Versions, states: Mapping[str, Versio
     # An answer is there with its view, at the version of its start.
     chains = sorted(filter(is_state, needed))
     return next((chain for chain in chains if not is_there(chain, start, states)), "")
+
+
+def passed_snapshot(program: Program, start: Versions, mirrors: Mapping[str, int]) -> str:
+    """Name a source whose rows as of the start of a run are read and are in no mirror any more, or give an empty text.
+
+    Args:
+        program: of the run.
+        start: versions from which the run goes on.
+        mirrors: by source, the version of which its mirror holds the current rows.
+    """
+    for read in of_type(program, ReadSnapshot):
+        version = start.get(read.source, 0)
+        if read.moment == "before" and mirrors.get(read.source, 0) > version:
+            return f"rows of {read.source} at version {version}"
+    return ""

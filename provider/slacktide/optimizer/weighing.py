@@ -6,9 +6,9 @@ anything, a change is taken in by increments up to a share of the sources.
 
 * **Never dearer than full.** By the very prices that are stored with the plan, unless to keep the states.
 * **The answer alone is run where no run of it is known** and it may be cheapest, as nobody knows what it costs.
-* **Evidence, not the model, speaks against increments.** A program that has not run is tried where its states
-  are there and no more than `LARGEST_SHARE` has changed: one mistake at most, where the model alone would make many.
-  What is dearer than full by the model is not tried right after a lighter run by increments that was dearer, too.
+* **A program that has not run is tried** where its states are there, no more than `LARGEST_SHARE` has changed, and it
+  is dearer than full by no more than the model is off, or nobody knows what the model goes by. It is not tried right
+  after a lighter run by increments that was dearer, too.
 * **Evidence expires.** A program that was dear may be cheap again, when changes lie closer together, and
   the model may be wrong of one that has not run. Once full runs have cost so much that a mistake would add
   no more than `REGRET` of it, neither is believed any longer. So the mistakes of one program add `REGRET` to
@@ -38,6 +38,8 @@ LEAST_ROWS: Final = 250_000
 """Rows of a view's sources below which what a run takes says more of the machine than of the way."""
 CLOSE: Final = 0.8
 """The share of what building costs above which increments are dear enough to see what the answer alone takes."""
+NEARLY: Final = 1.25
+"""How many times of full a program may be expected to cost that is tried as nobody has seen it run: of those that were expected to take more, none took less (ADR 9)."""
 REGRET: Final = 0.1
 """What finding out whether increments are cheap again may cost, as a share of what full runs cost."""
 
@@ -152,6 +154,7 @@ class Case:
         building = max(rebuild - text, 0.0) if self.missing else 0.0
         mistaken, refuting = self._mistaken(min(rebuild, text)), self._refuting(min(rebuild, text))
         evidence, has_expired = self.evidence, False
+        is_new = not self.missing and self.share <= LARGEST_SHARE and refuting is None
         while True:
             found = evidence.predict("incremental", self.ways.incremental)
             past = evidence.nearest(self.ways.incremental)
@@ -161,12 +164,18 @@ class Case:
             has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
             if loss <= 0:
                 return found
-            is_tried = not self.missing and self.share <= LARGEST_SHARE and refuting is None
-            if past is None and (has_expired or is_tried):
+            is_near = found.price <= NEARLY * min(rebuild, text) or self._is_near_by_model()
+            if past is None and (has_expired or (is_new and is_near)):
                 return replace(found, basis="doubted")
             if past is None or not has_expired:
                 return found
             evidence = evidence.without(past.run)
+
+    def _is_near_by_model(self) -> bool:
+        """Whether increments are near full as far as the model tells, which may be off of both alike, or that guesses."""
+        ways, price = self.ways, self.evidence.coefficients.price
+        full = min(price(ways.rebuild.work), price(ways.text.work))
+        return ways.incremental.is_guessed or price(ways.incremental.work) <= NEARLY * full
 
     def _refuting(self, full: float) -> PastRun | None:
         """The newest run by increments, of whatever program, of which no more was expected, if it took more than full does."""

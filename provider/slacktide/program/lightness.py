@@ -20,6 +20,7 @@ from slacktide.algebra.relation import (
 )
 from slacktide.algebra.scalar import Scalar
 from slacktide.algebra.types import is_collated
+from slacktide.algebra.user_functions import called_in
 from slacktide.common.node import Node
 from slacktide.common.tree import of_type
 from slacktide.program import operator as o
@@ -45,6 +46,7 @@ def is_light(operator: Operator, rows: int | None, size: int) -> bool:
         rows is not None
         and rows * (1 + max(_widest(operator) - FEW_PARTIALS, 0)) <= MOST_READ
         and size <= MOST_BYTES
+        and not called_in(operator)  # they may be slow, and want all workers
         and not any(
             _multiplies(node) or _may_be_overwritten(node) for node in of_type(operator, Node)
         )

@@ -62,11 +62,15 @@ def consolidate_sql(table: str, columns: Typed, image_of: Image = image_sql) -> 
 
 def rows_sql(table: str, columns: Typed, *, what: str = "a snapshot") -> str:
     """The rows of a bag, each as often as its multiplicity says; a negative one is an error."""
+    return counted_out_sql(f"({consolidate_sql(table, columns)})", columns, what=what)
+
+
+def counted_out_sql(table: str, columns: Typed, *, what: str) -> str:
+    """The rows of a bag in which equal rows stand once, or all are there; a negative multiplicity is an error."""
     names = ", ".join(column for column, _ in columns) or "1 AS __none"
     error = f"raise_error('{NEGATIVE} {what} has fewer copies of a row than were deleted')"
-    inner = consolidate_sql(table, columns)
     times = f"CASE WHEN __m < 0 THEN {error} ELSE __m END"
-    return f"SELECT {names} FROM ({inner}) {copies_sql(times)}"
+    return f"SELECT {names} FROM {table} {copies_sql(times)}"
 
 
 def copies_sql(times: str = "abs(__m)") -> str:

@@ -8,12 +8,8 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slacktide.algebra.functions import USERS
-from slacktide.algebra.scalar import AggregateCall, Call, Literal, Scalar
 from slacktide.common.names import may_name
-from slacktide.common.node import Node
-from slacktide.common.tree import of_type
-from slacktide.errors import FunctionError, InvariantError
+from slacktide.errors import FunctionError
 from slacktide.store.record import FunctionRecord
 
 if TYPE_CHECKING:
@@ -34,19 +30,6 @@ def called(functions: Iterable[FunctionRecord], texts: Iterable[str]) -> list[Fu
     """The functions that texts may call: one that is not installed fails no other view."""
     text = "\n".join(texts)
     return [function for function in functions if may_name(text, function.name)]
-
-
-def named(root: Node) -> frozenset[str]:
-    """The names of the functions that expressions call."""
-    of_rows = {call.arguments[0] for call in of_type(root, Call) if call.function == USERS}
-    calls = of_type(root, AggregateCall)
-    return frozenset(map(_said, of_rows | {c.arguments[0] for c in calls if c.function == USERS}))
-
-
-def _said(name: Scalar) -> str:
-    if not isinstance(name, Literal):
-        raise InvariantError("a function of a user is called by no name")
-    return name.sql.strip("'")
 
 
 def register_functions(session: SparkSession, functions: Iterable[FunctionRecord]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from slacktide.algebra.relation import Columns
 from slacktide.common.chain_ids import mirrored_source
-from slacktide.spark.bags import copies_sql, rows_sql
+from slacktide.spark.bags import counted_out_sql, rows_sql
 from slacktide.spark.columns import stored_type
 from slacktide.spark.landed import FILE, literal_path
 from slacktide.spark.shelf import Shelf
@@ -100,17 +100,17 @@ class Pieces:
             taken: what is to be taken back from it.
         """
         table = self.table(chain, segments, columns, is_bag=True)
-        names = ", ".join(f"c{i}" for i in range(len(columns)))
+        fields = _fields(columns, is_bag=False)
         if len(segments) == 1 and not taken:
-            return self._shelf.define(f"SELECT {names} FROM {table} {copies_sql('__m')}")
+            return self._shelf.define(counted_out_sql(table, fields, what=chain))
         if taken:
             back = self.table(chain, taken, columns, is_bag=True)
-            columns_and = f"{names}, " if names else ""
+            columns_and = "".join(f"{name}, " for name, _ in fields)
             table = self._shelf.define(
                 f"SELECT {columns_and}__m FROM {table}"
                 f" UNION ALL SELECT {columns_and}-__m AS __m FROM {back}"
             )
-        return self._shelf.define(rows_sql(table, _fields(columns, is_bag=False), what=chain))
+        return self._shelf.define(rows_sql(table, fields, what=chain))
 
     def _frame(self, chain: str, schema: str, segments: Sequence[Segment]) -> DataFrame:
         paths = self._paths(segments)

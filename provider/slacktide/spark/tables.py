@@ -30,7 +30,7 @@ from slacktide.spark.mirrors import Mirrored, mirror_chains, mirrored, signed_ro
 from slacktide.spark.pieces import Pieces
 from slacktide.spark.shelf import Shelf
 from slacktide.store.arrivals import Totals
-from slacktide.store.naming import segments
+from slacktide.store.naming import newest_extension, segments
 from slacktide.store.record import Segment
 
 if TYPE_CHECKING:
@@ -185,12 +185,12 @@ class Tables:
 
         None where there was none, and where a guess from it would be too bold.
         """
-        pieces = self._segments(chain)
-        if not changed or changed > MOST_GUESSED or len(pieces) < 2:
+        record = self._world.chains.get(chain)
+        found = None if record is None else newest_extension(record, self._world)
+        if found is None or not changed or changed > MOST_GUESSED:
             return None, 1.0
-        before, newest = pieces[-2:]
-        then = self._world.rows_changed(before.versions, newest.versions)
-        return (newest, changed / then) if then else (None, 1.0)
+        newest, then = found
+        return newest, changed / then
 
     def fewest_read(self, operator: Operator) -> int:
         """How many rows of sources and of what is stored an operator reads, as far as known."""

@@ -8,16 +8,16 @@ from typing import Self
 
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Scalar
+from slacktide.algebra.user_functions import called_in
 from slacktide.common.chain_ids import is_mirror
 from slacktide.common.ranges import MOST_KEYS
-from slacktide.common.tree import of_type
 from slacktide.errors import InvariantError
 from slacktide.program.bounding import Bound, snapshot_column
 from slacktide.program.lightness import is_light
-from slacktide.program.operator import Batch, Moment, Operator, ReadChanges
+from slacktide.program.operator import Moment, Operator, ReadChanges
 from slacktide.program.origin import is_row_by_row
 from slacktide.spark.compile import keys_sql, step_sql
-from slacktide.spark.functions import named, register_functions
+from slacktide.spark.functions import register_functions
 from slacktide.spark.light import fits_one_task
 from slacktide.spark.materialised import Held, Materialised
 from slacktide.spark.query import query_frame
@@ -45,7 +45,7 @@ class TaskLeaves:
         self._context = context
         self._task = task
         self.shelf = context.shelves.of(task.query.conf if task.query else {})
-        called = named(task.program)
+        called = called_in(task.program)
         register_functions(self.shelf.session, map(context.world.functions.__getitem__, called))
         self._materialised = Materialised(self.shelf)
         self._keys: dict[tuple[Operator, tuple[Scalar, ...]], list[KeyRanges] | None] = {}
@@ -77,14 +77,7 @@ class TaskLeaves:
             operator: what is computed.
             read: rows and files that it reads.
         """
-        if self._calls_users(operator):  # they may be slow, and want all workers
-            return False
         return is_light(operator, *read)
-
-    def _calls_users(self, operator: Operator) -> bool:
-        """Whether functions of users are called, by an operator or by the text of the view."""
-        is_text = next(of_type(operator, Batch), None) is not None
-        return bool(named(operator) or (is_text and self._context.called(self._task.query)))
 
     def fewest_read(self, operator: Operator) -> int:
         """How many rows an operator reads, at least."""

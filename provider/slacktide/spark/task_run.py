@@ -92,9 +92,9 @@ class TaskRun:
         shared = self._context.saved
         key = (step.chain, step.is_base)
         if key not in shared:
-            leading = tuple(column.id for column in step.child.columns[:1])
-            order = step.order if step.is_base else leading
-            shared[key] = self._write(step.child, step.chain, is_base=step.is_base, order=order)
+            shared[key] = self._write(
+                step.child, step.chain, is_base=step.is_base, order=o.layout(step)
+            )
         self._saved[step.chain] = shared[key]
         self._outcome.chains[step.chain] = (shared[key], step.is_base)
         limit, rows = self._task.limits.rows.get(step.chain), shared[key].rows
@@ -138,7 +138,7 @@ class TaskRun:
     def _merge(self, step: o.Merge) -> None:
         few = self._tables.rows_of(step.chain, step.first) <= MOST_ROWS
         self._outcome.merged[step.chain] = self._written_as(
-            "merged", step.child, step.chain, few=few, order=step.order
+            "merged", step.child, step.chain, few=few, order=o.layout(step)
         )
 
     def _write(

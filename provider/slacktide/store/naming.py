@@ -20,6 +20,19 @@ def segments(chain: Chain) -> Iterator[Segment]:
     yield from chain.segments
 
 
+def newest_extension(chain: Chain, world: World) -> tuple[Segment, int] | None:
+    """What the newest run that extended a chain added, and the rows of the changes that it took in.
+
+    None where no run has, or nobody knows, or where there were none. Pieces that were merged are those of all their runs.
+    """
+    pieces = [*segments(chain)]
+    if len(pieces) < 2:
+        return None
+    before, newest = pieces[-2:]
+    changes = world.rows_changed(before.versions, newest.versions)
+    return (newest, changes) if changes else None
+
+
 def told_until(chain: Chain | None, source: str, version: int) -> int:
     """The newest version that a mirror tells of, up to one; landed files tell of what comes behind it.
 

@@ -37,6 +37,7 @@ class Days:
     Attributes:
         is_told: whether anybody knows how many rows a file has.
         append_only: the sources of which no row is ever taken away, by declaration.
+        mirrors: by source, the version of which its mirror holds the rows.
         is_spent: whether the search of a plan has taken all its time.
         stored_early: how many refreshes have stored something.
         used: how many due ones went by that.
@@ -47,6 +48,7 @@ class Days:
     weights: Sequence[str]
     is_told: bool = True
     append_only: frozenset[str] = frozenset()
+    mirrors: dict[str, int] = field(default_factory=dict)
     is_spent: IsSpent = never
     stored_early: int = 0
     used: int = 0
@@ -92,6 +94,7 @@ class Days:
             self.states,
             "auto",
             1,
+            mirrors=self.mirrors,
             statistics=united(known),
             append_only=self.append_only,
         )

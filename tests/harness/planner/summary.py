@@ -96,5 +96,5 @@ def planned(
     expanded = expand(PROBLEM, methods=frozenset(methods))
     filled = Filled(expanded, TABLES, (SALES, RETURNS), batches)
     assert filled.differing() == []
-    space = space_of(expanded, [2], TupleCosts(filled).price, lambda _: (0, 0))
+    space = space_of(expanded, [2], TupleCosts(filled).price, lambda _: (0, 0), is_forgetful=False)
     return choose(space, weighted(WEIGHTS)), expanded

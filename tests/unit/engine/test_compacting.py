@@ -43,7 +43,14 @@ def chain(name: str, *pieces: s.Segment) -> s.Chain:
 def world(*chains: s.Chain, views: Mapping[str, int] | None = None, arrivals: int = 0) -> s.World:
     def view(name: str, version: int) -> s.ViewRecord:
         return s.ViewRecord(
-            name, "", {}, {}, DEFINITION, versions={"t": version}, paused=name == "paused"
+            name,
+            "",
+            {},
+            {},
+            DEFINITION,
+            states=("states/s",),
+            versions={"t": version},
+            paused=name == "paused",
         )
 
     landed = s.Arrivals.of([arrival(f"{n}") for n in range(arrivals)])
@@ -136,7 +143,8 @@ def test_a_merged_piece_stands_where_the_newest_stood() -> None:
 
 def test_idle_runs_of_a_state_are_one_segment() -> None:
     idle = replace(piece(3), files=(), rows=0, bytes=0)
-    there = world(chain("states/s", piece(1), replace(idle, run=2, versions={"t": 2})))
+    pieces = (piece(1), replace(idle, run=2, versions={"t": 2}))
+    there = world(chain("states/s", *pieces), views={"v": 2})
     (update,) = _written(there, idle, run=3)
     assert isinstance(update, s.SetChain)
     assert [(p.run, p.runs, p.versions) for p in update.chain.segments] == [(3, 2, {"t": 3})]

@@ -11,6 +11,8 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.progressing import progress_of
+from slacktide.engine.staleness import again
+from slacktide.optimizer.compaction import PRICES
 from slacktide.optimizer.progress import Progress
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.priced import VIEW, Priced
@@ -139,3 +141,18 @@ def test_much_that_comes_early_is_worked_on_early(tmp_path: Path) -> None:
     priced.arrive("lineitem", 1_000)
     due = priced.ws.plan().views[0]
     assert [reason.code for reason in due.reasons] == ["STORED_EARLY"]
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_a_plan_that_another_run_has_answered_does_not_end_the_next_period(
+    priced: Priced, is_answered: bool
+) -> None:
+    a_day(priced, 90_000, 6_000)
+    priced.arrive("lineitem", 3_000)
+    plan = priced.ws.plan()
+    assert plan.views[0].is_due
+    if is_answered:
+        priced.run(lambda _: 3.0)
+    priced.arrive("lineitem", 3_000)
+    (planned,) = again(priced.world(), plan, "view", PRICES).views
+    assert planned.is_due != is_answered

@@ -26,11 +26,11 @@ def priced(tmp_path: Path) -> Priced:
     return Priced(tmp_path, view(SUMMED), BIG)
 
 
-def costs(incremental: float) -> Any:
+def costs(incremental: float, rebuild: float = REBUILD, text: float = TEXT) -> Any:
     """What a run takes: as much by increments, and always the same in full."""
 
     def cost(plan: ViewPlan) -> float:
-        return {"incremental": incremental, "rebuild": REBUILD, "text": TEXT}[plan.predicted["way"]]
+        return {"incremental": incremental, "rebuild": rebuild, "text": text}[plan.predicted["way"]]
 
     return cost
 
@@ -106,13 +106,14 @@ def test_a_change_of_other_sources_is_another_program(priced: Priced) -> None:
 def test_changes_that_lie_close_together_and_anywhere_take_turns(tmp_path: Path) -> None:
     """As many, each time: what was dear for those that reach all says nothing of those that reach little."""
     priced = Priced(tmp_path, view(JOINED), {"orders": 100_000_000, "lines": 4_000_000})
-    priced.run(costs(0.5))
+    full = (300.0, 290.0)
+    priced.run(costs(1.0, *full))
     methods = []
     for number in range(12):
         is_near = number % 2 == 0
         priced.arrive("lines", 40_000)
-        priced.cover("lines", "c11", 0.01 if is_near else 1.0)
-        methods.append(priced.run(costs(0.5 if is_near else 85.0))["method"])
+        priced.cover("lines", "c11", 0.01 if is_near else 1.0, 4_000_000)
+        methods.append(priced.run(costs(1.0 if is_near else 6_000.0, *full))["method"])
     assert methods == ["incremental", "incremental", *["incremental", "full"] * 5]
 
 

@@ -18,7 +18,7 @@ def one(number: int, group: str) -> dict[str, Any]:
         "incremental": {view: told("incremental", seconds=1.0) for view in views},
         "full": {view: told("full", seconds=3.0) for view in views},
     }
-    of = {"group": group, "number": number, "commit": f"at{len(views)}"}
+    of = {"group": group, "number": number, "commit": f"at{min(number, 12)}"}
     return {**of, "nature": "clustered", "share": 0.01, **sides}
 
 
@@ -50,7 +50,7 @@ def test_a_reader_sees_each_cell_and_what_was_missed() -> None:
         }
     )
     lines = drawn.splitlines()
-    assert any("Slacktide 0 (kept to left on at3)." in line for line in lines)
+    assert any("Slacktide 0 (kept to left on at11, then at12)." in line for line in lines)
     assert "| kept | · | · | i 1.00 | · | · | · | · | · | · | · |" in lines
     assert "| wrong | · | · | **f 3.00** | · | · | · | · | · | · | · |" in lines
     assert "| left | · | · | - | · | · | · | · | · | · | · |" in lines

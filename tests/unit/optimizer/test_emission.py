@@ -52,7 +52,6 @@ def played(
         due,
         lambda flat: prices.setdefault(flat.digest, source.randint(0, 50)),
         lambda _: (source.randint(0, 10), source.randint(0, 5)),
-        is_forgetful=True,
     )
     plan = choose(space, objective).plan
     plan.check(space)

@@ -42,8 +42,8 @@ def test_rows_that_are_looked_up_anyway_are_looked_up_by_the_text(
 ) -> None:
     alone = without_states("v", view(rel), Maintainability(rel))
     assert (alone.signed != alone.text) == is_signed
-    assert alone.now(merges=True) == alone.signed
-    assert alone.now(merges=False) == alone.text
+    assert alone.taken(is_signed=True) == alone.signed
+    assert alone.taken(is_signed=False) == alone.text
 
 
 def test_what_would_be_computed_too_often_is_left_to_the_text(

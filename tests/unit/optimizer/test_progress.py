@@ -12,7 +12,9 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.scalar import AggregateCall, Assignment, Column, Measure, reference
 from slacktide.algebra.textual import from_text
+from slacktide.common.tree import of_type
 from slacktide.optimizer import progress
+from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import analysis_of
 from slacktide.program import operator as o
 from slacktide.program.reference.bags import Bag
@@ -63,6 +65,31 @@ def test_so_they_are_where_storing_does_not_pay(everything_pays: None) -> None:
         days.refresh(batch)
     assert days.stored_early
     assert days.used
+
+
+def of_the_past(plan: ViewPlan) -> set[str]:
+    """The sources of which a plan reads the rows as of its start."""
+    reads = () if plan.program is None else of_type(plan.program, o.ReadSnapshot)
+    return {read.source for read in reads if read.moment == "before"}
+
+
+@pytest.mark.parametrize("is_due", [True, False])
+def test_rows_that_are_in_no_mirror_any_more_are_not_read(
+    is_due: bool, everything_pays: None
+) -> None:
+    """Another view of the run had them written anew, and their files may be removed then."""
+    shapes = shapes_of(CHAIN)
+    history = batches(shapes, 3, 7)
+    days = Days(CHAIN, shapes, CHEAP)
+    plans = [days.refresh(batch) for batch in history]
+    method = "incremental" if is_due else "states-only"
+    moved = next(n for n, plan in enumerate(plans) if plan.method == method and of_the_past(plan))
+    days = Days(CHAIN, shapes, CHEAP)
+    for number, batch in enumerate(history):
+        if number == moved:
+            days.mirrors.update(dict.fromkeys(days.world.sources, len(history)))
+        plan = days.refresh(batch)
+        assert number < moved or not of_the_past(plan)
 
 
 def counted(rel: Rel) -> Rel:
@@ -129,6 +156,28 @@ def test_states_that_differ_in_an_order_alone(name: str, everything_pays: None) 
     for batch in batches(shapes, 7, 7):
         days.refresh(batch)
     assert days.used
+
+
+MET = from_text(
+    "join inner on (#1 = #4)\n  scan l [k#1:INT, g#2:INT, v#3:INT]\n  scan r [k#4:INT, w#5:INT]\n"
+)
+
+
+@pytest.mark.parametrize("relation", [MET, counted(MET), STAR], ids=["met", "counted", "star"])
+def test_an_answer_that_is_published_whole_has_rows_alone(relation: Rel) -> None:
+    """Its readers read it as it is: of a row that came and one that went both would be there, or the first."""
+    shapes = shapes_of(relation)
+    whole = 0
+    for seed in range(5, 9):
+        days = Days(relation, shapes, ["0.001", "1"])
+        for batch in batches(shapes, seed, 9):
+            plan = days.refresh(batch)
+            if any(reason.code == "STORED_EARLY" for reason in plan.reasons):
+                assert plan.program is not None
+                whole += (
+                    isinstance(plan.program.steps[-1], o.Publish) and plan.program.steps[-1].is_base
+                )
+    assert whole
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slacktide.optimizer.costs import Candidate, Evidence, PastRun
-from slacktide.optimizer.costs.evidence import COUNTING, MERGING
+from slacktide.optimizer.costs.evidence import COUNTING, MERGING, MOST_STARTING, STARTING
 from slacktide.optimizer.weighing import (
     LEAST_ROWS,
     REGRET,
@@ -77,11 +77,20 @@ def test_what_is_known_to_be_dearer_than_full_is_never_taken(
 
 
 def test_a_program_that_has_not_run_is_tried() -> None:
-    """Whatever the model says of it; without its states, that says whether they are worth building."""
-    dear = WORK.times(20)
+    """Where it is hardly dearer by the model, or that guesses; without its states, it says whether they are worth building."""
     built = past(1, "rebuild", 5.0)
-    many = replace(case(built), ways=replace(WAYS, incremental=Candidate("incremental", dear)))
-    assert weigh(many).way == "incremental"
+
+    def found(work: float, *, is_guessed: bool = False) -> Case:
+        one = Candidate("incremental", WORK.times(work), is_guessed=is_guessed)
+        return replace(case(built), ways=replace(WAYS, incremental=one))
+
+    many, few = (
+        found(20),
+        next(one for one in map(found, range(2, 20)) if price(weigh(one), "incremental") > 5.0),
+    )
+    assert (weigh(few).way, weigh(few).predictions[0].basis) == ("incremental", "doubted")
+    assert code(weigh(many)) == "CHEAPER_FULL"
+    assert weigh(found(20, is_guessed=True)).way == "incremental"
     lost = replace(many, missing="states/x")
     assert code(weigh(lost)) == "CHEAPER_FULL"
     runs = [built, *(past(number, "text", 5.0) for number in range(2, 40))]
@@ -94,7 +103,7 @@ def test_what_is_thought_dear_is_not_tried_after_a_lighter_run_that_was() -> Non
     known = [past(1, "rebuild", 5.0), past(2, "text", 5.0)]
 
     def found(*runs: PastRun) -> Weighed:
-        other = Candidate("of other sources", WORK.times(20))
+        other = Candidate("of other sources", WORK.times(20), is_guessed=True)
         return weigh(replace(case(*known, *runs), ways=replace(WAYS, incremental=other)))
 
     cheap, dear = past(3, "incremental", 1.0), past(3, "incremental", 9.0)
@@ -315,7 +324,8 @@ def test_a_larger_change_is_expected_to_cost_more_in_proportion(
 ) -> None:
     evidence = Evidence([past(1, "incremental", seconds)])
     found = evidence.predict("incremental", Candidate("incremental", WORK.times(factor)))
-    assert found.price == pytest.approx(factor * seconds)
+    starting = min(STARTING, MOST_STARTING * seconds)
+    assert found.price == pytest.approx(starting + factor * (seconds - starting))
 
 
 def test_full_costs_more_as_the_sources_grow() -> None:

@@ -48,6 +48,12 @@ USUAL: Final = 8
 """Newest incremental runs, by which a program is the usual one or is not."""
 
 
+STARTING: Final = 0.3
+"""Seconds of what tasks of increments take, by which they start and open files, and which do not grow with the work (ADR 9)."""
+MOST_STARTING: Final = 0.25
+"""The share of a run that this is at most."""
+
+
 class Candidate(NamedTuple):
     """A program that a run may go by.
 
@@ -55,16 +61,18 @@ class Candidate(NamedTuple):
         program: its digest.
         work: by the model, as of now.
         merging: what it takes where rows have gone from mirrors, over what it takes where none have.
+        is_guessed: whether nobody knows how much of some table the keys of the changes reach.
     """
 
     program: str
     work: Vector
     merging: float = 1.0
+    is_guessed: bool = False
 
     @classmethod
-    def of(cls, program: Program, work: Vector, merging: float = 1.0) -> Candidate:
+    def of(cls, program: Program, work: Vector, *, is_guessed: bool = False) -> Candidate:
         """A program, by its digest."""
-        return cls(program_key(program), work, merging)
+        return cls(program_key(program), work, is_guessed=is_guessed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,9 +359,11 @@ class Evidence:
         Where the one merged rows and the next will not, or the other way round, a run of the other way tells more.
         So it does where it was cheaper, and the one was the first of all or merged a number of rows that is less like.
         """
-        seconds = past.in_tasks * self._growth(past, one.work)
+        growth = self._growth(past, one.work)
         if past.way == "incremental":
-            return seconds
+            fixed = min(STARTING, MOST_STARTING * past.in_tasks)
+            return fixed + (past.in_tasks - fixed) * growth
+        seconds = past.in_tasks * growth
         is_alike = other is not None and other.merges == self.merges
         found = other.in_tasks * self._growth(other, one.work) if other and is_alike else None
         if past.merges == self.merges:

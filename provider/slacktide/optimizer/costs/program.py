@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from types import MappingProxyType
-from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.common.tree import of_type
@@ -31,7 +30,7 @@ from slacktide.optimizer.costs.reach import (
     rows_read,
     times,
 )
-from slacktide.optimizer.costs.reads import rows_expected
+from slacktide.optimizer.costs.reads import reads_expected
 from slacktide.optimizer.costs.vector import Vector
 from slacktide.optimizer.statistics import Cardinality, Estimate, Figure, Sizes, Statistics
 from slacktide.optimizer.statistics.facts import END
@@ -42,8 +41,6 @@ from slacktide.program.materialising import materialised
 from slacktide.program.multiplicity import is_rowable
 from slacktide.program.operator import Operator, Program, operator_inputs
 from slacktide.program.origin import is_small
-
-_READ: Final = ("rows_read", "bytes_read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +118,9 @@ def _step_work(
     if isinstance(step, o.Refill):  # done where rows have run dry, which no estimate tells
         return {}, Vector()
     works, write = operator_works(step.child, sizes), _written(step, sizes)
-    rows, size = (sum(getattr(work, kind) for work in works.values()) for kind in _READ)
-    if isinstance(step, o.Save | o.Publish) and not step.is_base:
-        expected = rows_expected(step, works, sizes.statistics)
-        rows = rows_read(step.child, sizes) if expected is None else expected
+    expected = reads_expected(step, works, sizes.statistics)
+    rows = rows_read(step.child, sizes) if expected is None else expected
+    size = sum(work.bytes_read for work in works.values())
     if not (knows_light and is_light(step.child, round(rows), round(size))):
         return works, write
     # Each text is one job, in which all is interpreted.

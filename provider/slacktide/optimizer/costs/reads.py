@@ -19,7 +19,7 @@ MOST_OFF: Final = 2.0
 """By how much fewer rows are read than a plan expects, as a rule (ADR 9)."""
 
 
-def rows_expected(
+def reads_expected(
     step: o.Step, works: Mapping[Operator, Vector], known: Statistics
 ) -> float | None:
     """The rows that a step which extends a chain reads; None of other steps, and where nobody knows.
@@ -32,11 +32,12 @@ def rows_expected(
         works: the estimated work of each operator of it.
         known: of what it reads, and of the chain.
     """
-    if not isinstance(step, o.Save | o.Publish) or step.is_base:
+    chain = o.appended_to(step)
+    if chain is None:
         return None
-    stored = known.stored.get(o.target(step))
+    stored = known.stored.get(chain)
     before = None if stored is None else stored.extension
-    sure = {operator: work for operator, work in works.items() if _is_sure(operator, known)}
+    sure = {operator: work for operator, work in works.items() if is_sure(operator, known)}
     rows = sum(work.rows_read for work in sure.values())
     if before is None:
         return rows if len(sure) == len(works) else None
@@ -44,7 +45,8 @@ def rows_expected(
     return max(before.read * max(changes / before.changes, 1.0), rows / MOST_OFF)
 
 
-def _is_sure(operator: Operator, known: Statistics) -> bool:
+def is_sure(operator: Operator, known: Statistics) -> bool:
+    """Whether what an operator itself reads follows from what is known: of a table, how much of it the keys of changes reach."""
     if not isinstance(operator, o.ReadSnapshot):
         return True
     return known.source(operator.source).reach.origin != "default"

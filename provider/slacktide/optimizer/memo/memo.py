@@ -100,7 +100,7 @@ class Memo:
         if root.digest not in self._of_rel:
             for rel in relations(root):
                 if rel.digest not in self._of_rel:
-                    self._of_rel[rel.digest] = self._formed(rel, None)
+                    self._of_rel[rel.digest] = self._formed(rel)
         return self.find(self._of_rel[root.digest])
 
     def equate(self, tvr: int, rel: Rel) -> None:
@@ -114,14 +114,12 @@ class Memo:
             raise InvariantError(f"{rel.tag} has other columns than TVR {tvr}")
         self._merge(tvr, self.tvr(rel))
 
-    def _formed(self, rel: Rel, into: int | None) -> int:
+    def _formed(self, rel: Rel) -> int:
         key = self._form_key(rel)
         if key in self._of_form:
             return self.find(self._of_form[key])
-        number = into
-        if number is None:
-            number = len(self._tvrs) + len(self._forward)
-            self._tvrs[number] = Tvr(frozenset(self.tables.names) & frozenset(sources(rel)))
+        number = len(self._tvrs) + len(self._forward)
+        self._tvrs[number] = Tvr(frozenset(self.tables.names) & frozenset(sources(rel)))
         self._tvrs[number].forms[key] = rel
         self._of_form[key] = number
         for child in inputs(rel):

@@ -15,7 +15,9 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjuncts
 from slacktide.algebra.relation import Columns, Rel
+from slacktide.algebra.scalar import Column
 from slacktide.algebra.tree import references, row_source
+from slacktide.algebra.types import has_floating, is_groupable
 
 Term = frozenset[int]
 Keys = Mapping[str, tuple[str, ...]]
@@ -144,7 +146,12 @@ def _table(rel: Rel, keys: Keys) -> Table | None:
     found = tuple(column for column in key if column is not None and column.id in ids)
     if len(found) != len(key) or not found or any(column.nullable for column in found):
         return None
-    return Table(rel, found)
+    return Table(rel, found) if all(map(_is_told_by_equality, rel.columns)) else None
+
+
+def _is_told_by_equality(column: Column) -> bool:
+    """Whether a change of the column is one to a comparison, so that the old row goes and the new one comes."""
+    return is_groupable(column.type) and not has_floating(column.type)
 
 
 def _scan(rel: Rel) -> r.Scan | None:

@@ -27,6 +27,7 @@ from slacktide.program.operator.bags import (
     First,
     Negate,
     UpTo,
+    consolidated,
 )
 from slacktide.program.operator.base import (
     INPUTS,
@@ -66,6 +67,9 @@ from slacktide.program.operator.step import (
     Refill,
     Save,
     Step,
+    appended_to,
+    layout,
+    leading,
     target,
 )
 
@@ -158,7 +162,11 @@ __all__ = [
     "Summarise",
     "Touched",
     "UpTo",
+    "appended_to",
     "by_id",
+    "consolidated",
+    "layout",
+    "leading",
     "nothing",
     "operator_inputs",
     "target",

@@ -59,6 +59,11 @@ class Consolidate(Operator):
         return self.child.columns
 
 
+def consolidated(rows: Operator) -> Operator:
+    """Equal rows once, if they may come twice; partial aggregates stay as they are."""
+    return rows if rows.is_state or isinstance(rows, Consolidate) else Consolidate(rows)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ByBalance(Operator):
     """The rows of a bag whose key has a balance: what the multiplicities of all its rows add up to.

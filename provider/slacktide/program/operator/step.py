@@ -15,8 +15,8 @@ from slacktide.program.operator.base import Operator
 class Save(Node):
     """Write a bag or partial aggregates to a chain: a new segment, or a new base.
 
-    `order` is the layout of a base: ids of columns of the child, by which its rows lie sorted, so
-    that a reader who knows which keys it wants skips the rest. A segment of many rows is sorted by its first column.
+    `order` is its layout: ids of columns of the child, by which its rows lie sorted, so that a reader
+    who knows which keys it wants skips the rest. A segment of few rows is not sorted.
     """
 
     tag: ClassVar[str] = "save"
@@ -74,6 +74,23 @@ Step = Save | Refill | Publish | Merge
 def target(step: Step) -> str:
     """The id of the chain to which a step writes."""
     return answer_id(step.view) if isinstance(step, Publish) else step.chain
+
+
+def appended_to(step: Step) -> str | None:
+    """The chain to which a step appends a segment; None of one that writes a base, refills or merges."""
+    appends = isinstance(step, Save | Publish) and not step.is_base
+    return target(step) if appends else None
+
+
+def leading(rows: Operator) -> tuple[int, ...]:
+    """By which columns a chain of such rows lies sorted, where nothing else is known: by the first."""
+    return tuple(column.id for column in rows.columns[:1])
+
+
+def layout(step: Save | Merge) -> tuple[int, ...]:
+    """By which columns the rows of a step lie sorted; segments that say nothing by the leading one."""
+    is_segment = isinstance(step, Save) and not step.is_base
+    return step.order or (leading(step.child) if is_segment else ())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -120,7 +120,7 @@ def known(share: float, rows: float = 6_000_000) -> Statistics:
 def planned(statistics: Statistics) -> tuple[Expanded, PlanSpace, Choice]:
     expanded = expand(Problem(SALES, sources(SALES), 2))
     costs = MemoCosts(expanded.memo, statistics)
-    space = space_of(expanded, [1, 2], costs.price, costs.carrying, is_forgetful=True)
+    space = space_of(expanded, [1, 2], costs.price, costs.carrying)
     return expanded, space, choose(space, LastFirst(2))
 
 
@@ -159,7 +159,7 @@ def test_what_is_chosen_is_never_dearer_than_full_recomputation() -> None:
         _, _, choice = planned(statistics)
         full = expand(Problem(SALES, sources(SALES), 2), methods=frozenset())
         costs = MemoCosts(full.memo, statistics)
-        space = space_of(full, [1, 2], costs.price, costs.carrying, is_forgetful=True)
+        space = space_of(full, [1, 2], costs.price, costs.carrying)
         assert choice.key <= choose(space, LastFirst(2)).key
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from slacktide.algebra.scalar import Column
 from slacktide.optimizer.costs import Vector
-from slacktide.optimizer.costs.reads import MOST_OFF, rows_expected
+from slacktide.optimizer.costs.reads import MOST_OFF, reads_expected
 from slacktide.optimizer.statistics import (
     ChangeFacts,
     Extension,
@@ -32,7 +32,7 @@ def known(before: Extension | None, source: SourceFacts = SURE) -> Statistics:
 
 def expected(statistics: Statistics, planned: float = 0.0, step: o.Step = STEP) -> float | None:
     works = {CHANGES: Vector(rows_read=100.0), TABLE: Vector(rows_read=planned)}
-    return rows_expected(step, works, statistics)
+    return reads_expected(step, works, statistics)
 
 
 @pytest.mark.parametrize(

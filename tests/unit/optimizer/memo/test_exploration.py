@@ -141,7 +141,7 @@ def test_a_search_whose_budget_is_spent_ends_with_a_plan(most: int) -> None:
     assert not cut.trace.is_whole
     costs = MemoCosts(cut.memo, Statistics())
     instants = len(cut.answers)
-    space = space_of(cut, range(1, instants + 1), costs.price, costs.carrying)
+    space = space_of(cut, range(1, instants + 1), costs.price, costs.carrying, is_forgetful=False)
     choose(space, LastFirst(instants)).plan.check(space)
 
 
@@ -152,7 +152,7 @@ def test_so_does_one_whose_time_is_up(asked: int) -> None:
     assert not cut.trace.is_whole
     costs = MemoCosts(cut.memo, Statistics())
     instants = len(cut.answers)
-    space = space_of(cut, range(1, instants + 1), costs.price, costs.carrying)
+    space = space_of(cut, range(1, instants + 1), costs.price, costs.carrying, is_forgetful=False)
     choose(space, LastFirst(instants)).plan.check(space)
 
 

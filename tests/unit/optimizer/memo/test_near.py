@@ -95,7 +95,7 @@ def planned(reach: float) -> tuple[Expanded, Choice, dict[int, o.Program]]:
     """The plan where one of the tables changes."""
     expanded = expand(Problem(from_text(CHAIN), ("a",), 2))
     costs = MemoCosts(expanded.memo, known(reach, "a"))
-    space = space_of(expanded, [1, 2], costs.price, costs.carrying, is_forgetful=True)
+    space = space_of(expanded, [1, 2], costs.price, costs.carrying)
     choice = choose(space, Weighted((Fraction(1), Fraction(1))))
     return expanded, choice, emit("v", expanded, space, choice.plan)
 

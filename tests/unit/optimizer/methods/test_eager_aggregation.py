@@ -214,7 +214,7 @@ def test_where_the_other_side_changes_the_sums_are_read() -> None:
     def cost(methods: frozenset[str]) -> float:
         space = expand(Problem(rel, ("items",), 2), methods=methods)
         prices = MemoCosts(space.memo, known)
-        plans = space_of(space, (1, 2), prices.price, prices.carrying, is_forgetful=True)
+        plans = space_of(space, (1, 2), prices.price, prices.carrying)
         return choose(plans, LastFirst(2)).key[0]
 
     assert cost(METHODS) < 0.5 * cost(METHODS - {"aggregate early"})

@@ -81,6 +81,24 @@ REFUSED = {
         ),
         None,
     ),
+    "a column of which zeros are equal and differ": (
+        r.Join(
+            r.Project(
+                A,
+                (
+                    *map(s.identity, A.columns[:2]),
+                    s.Assignment(
+                        s.Column(99, "d", "DOUBLE", nullable=True),
+                        s.Cast(s.reference(A.columns[2]), "DOUBLE", nullable=True),
+                    ),
+                ),
+            ),
+            B,
+            "left",
+            on(A.columns[1], B.columns[1]),
+        ),
+        None,
+    ),
     "a semi join": (r.Join(PADDED, C, "semi", on(A.columns[1], C.columns[1])), None),
     "a condition that is true of NULL": (
         r.Join(A, B, "left", on(A.columns[1], B.columns[1], "<=>")),

@@ -96,7 +96,7 @@ def planned(shares: dict[str, float]):
     expanded = expand(Problem(SALES, sources(SALES), INSTANTS))
     costs = MemoCosts(expanded.memo, known(shares))
     due = range(1, INSTANTS + 1)
-    space = space_of(expanded, due, costs.price, costs.carrying, is_forgetful=True)
+    space = space_of(expanded, due, costs.price, costs.carrying)
     return expanded, space, choose(space, LastFirst(INSTANTS))
 
 
