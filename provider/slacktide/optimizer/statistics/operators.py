@@ -6,11 +6,12 @@ would have of so many rows (`estimate`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from math import inf
 from typing import Any, Final
 
+from slacktide.algebra import scalar as s
 from slacktide.optimizer.statistics.estimate import (
     GENERATED,
     Estimate,
@@ -23,7 +24,7 @@ from slacktide.optimizer.statistics.estimate import (
     met,
     source_estimate,
 )
-from slacktide.optimizer.statistics.facts import END, Figure, Statistics
+from slacktide.optimizer.statistics.facts import END, Figure, Statistics, total
 from slacktide.optimizer.statistics.relation import Cardinality
 from slacktide.optimizer.statistics.selectivity import ALWAYS, but, selectivity
 from slacktide.optimizer.statistics.widths import (
@@ -152,6 +153,37 @@ def _summarise(operator: o.Summarise, below: Below, _: Statistics) -> Estimate:
     return Estimate(rows, assigned(operator.keys, child.columns), planned)
 
 
+def _combine(operator: o.Combine, below: Below, _: Statistics) -> Estimate:
+    """Each group once, of however many pieces of a state: no more than what touches them, or than there are keys."""
+    child = below(operator.child)
+    if not operator.keys:
+        return replace(child, rows=Figure(1.0, "observed"))
+    known = [child.column(key.id).distinct for key in operator.keys]
+    holders = dict.fromkeys(_holders(operator.child, {key.id for key in operator.keys}))
+    most = [total(below(holder).rows for holder in holders)]
+    if all(distinct is not None and distinct.origin != "default" for distinct in known):
+        most.append(groups(list(map(s.reference, operator.keys)), child))
+    least = min(most, key=lambda figure: figure.value)
+    return child if least.value >= child.rows.value else replace(child, rows=least)
+
+
+def _holders(operator: Operator, keys: Collection[int]) -> Iterator[Operator]:
+    """What has a row for each group of partial aggregates, if not more."""
+    match operator:
+        case o.Add():
+            at = [place for place, field in enumerate(operator.fields) if field.id in keys]
+            for child in operator.children:
+                yield from _holders(child, {child.columns[place].id for place in at})
+        case o.Touched() if _columns(operator) >= set(keys):
+            yield operator.by
+        case _:
+            yield operator
+
+
+def _columns(operator: o.Touched) -> set[int]:
+    return {pair.own.column for pair in operator.keys if isinstance(pair.own, s.Reference)}
+
+
 def _regroup(operator: o.Regroup, below: Below, _: Statistics) -> Estimate:
     child = below(operator.child)
     if operator.predicate is not None:
@@ -166,7 +198,7 @@ def _evaluate(operator: o.Evaluate, below: Below, known: Statistics) -> Estimate
 
 
 def _same(
-    operator: o.Negate | o.Consolidate | o.Combine | o.Nonzero | o.UpTo, below: Below, _: Statistics
+    operator: o.Negate | o.Consolidate | o.Nonzero | o.UpTo, below: Below, _: Statistics
 ) -> Estimate:
     return below(operator.child)
 
@@ -191,7 +223,7 @@ _RULES: Final[Mapping[type[Any], Rule]] = {
     o.First: _first,
     o.UpTo: _same,
     o.Summarise: _summarise,
-    o.Combine: _same,
+    o.Combine: _combine,
     o.Nonzero: _same,
     o.Regroup: _regroup,
     o.Touched: _touched,
