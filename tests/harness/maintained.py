@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from zlib import crc32
 
 from slacktide.algebra.relation import Rel
@@ -93,6 +94,9 @@ class Maintained:
             statistics=self._statistics,
             netted=self._netted,
         )
+        if self._is_shared and self.versions:
+            brought = kept_versions(self.read, self.states, end)
+            situation = replace(situation, caught=replace(situation, start={}, kept=brought))
         plan = plan_view(VIEW, self.read, situation)
         return ViewPlan.from_dict(json.loads(json.dumps(plan.to_dict())))
 

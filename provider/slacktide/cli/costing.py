@@ -94,6 +94,8 @@ def what_if(
             f"between two runs as they come now: {now:,.2f} s of CPU; then {then:,.2f} s, "
             f"with {found['session_seconds']:.2f} s for each start of Spark"
         )
+    else:
+        say("of a view without a figure nobody can tell yet: two runs have to say what comes")
 
 
 def _outlook(found: Mapping[str, Any] | None) -> tuple[str, float | None]:

@@ -85,17 +85,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
         say("no views yet: slacktide view add --help")
     kept = (("states", "state_bytes"), ("mirrors", "mirror_bytes"), ("answers", "answer_bytes"))
     say("kept: " + ", ".join(f"{bytes_text(found[key])} of {what}" for what, key in kept))
-    costs = found["costs"]
-    if costs["median_error"] is not None:
-        say(
-            f"cost model: of {costs['runs']} past computations, half within"
-            f" {costs['median_error']:.0%} of what they took"
-        )
-    measured = found["calibration"]
-    if measured is not None:
-        cores, at = measured["cores"], _minute(measured["measured"])
-        whole = "" if measured["is_whole"] else ", by an earlier version: slacktide calibrate"
-        say(f"calibrated on Spark {measured['spark']} with {cores} cores at {at}{whole}")
+    _say_costs(found)
     removable = [
         f"{name} up to {entry['removable']}"
         for name, entry in found["sources"].items()
@@ -103,6 +93,23 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     ]
     if removable:
         say(f"landed files no longer needed: {', '.join(removable)}")
+
+
+def _say_costs(found: Mapping[str, Any]) -> None:
+    """Say how well costs were foretold, and on what they were measured."""
+    costs = found["costs"]
+    if costs["median_error"] is not None:
+        say(
+            f"cost model: of {costs['runs']} past computations, half are priced within"
+            f" {costs['median_error']:.0%} of what they took, by the work that was counted"
+        )
+    if costs["expected_error"] is not None:
+        say(f"before they ran, half were expected within {costs['expected_error']:.0%} of it")
+    measured = found["calibration"]
+    if measured is not None:
+        cores, at = measured["cores"], _minute(measured["measured"])
+        whole = "" if measured["is_whole"] else ", by an earlier version: slacktide calibrate"
+        say(f"calibrated on Spark {measured['spark']} with {cores} cores at {at}{whole}")
 
 
 def history(
@@ -151,7 +158,8 @@ def _view_run(report: Mapping[str, Any], view: Mapping[str, Any]) -> tuple[objec
     actual = view["actual"]
     figures = (actual.get(name) for name in ("rows_read", "rows_out", "cpu_seconds"))
     expected = view["predicted"].get("cpu_seconds")
-    return (report["run"], _minute(report["ended"]), view["method"], *figures, expected)
+    method = f"{view['method']}, turned back" if view["switched"] else view["method"]
+    return (report["run"], _minute(report["ended"]), method, *figures, expected)
 
 
 def _total(parts: Mapping[str, Mapping[str, Any]], figure: str) -> float | None:
@@ -216,6 +224,9 @@ def verify_foreign_keys(workspace: Workspace, views: list[str] | None, as_json: 
         say("no source declares a key or a foreign key")
     for check in () if as_json else verification.checks:
         say(check.line)
+    if not as_json and not verification.holds:
+        taken = ", ".join(f"{name} {at}" for name, at in sorted(verification.versions.items()))
+        say(f"as of what refreshes have taken in: {taken}")
     if not as_json and verification.doubted:
         say(f"made anew by the next refresh: {', '.join(verification.doubted)}")
     if not verification.holds:

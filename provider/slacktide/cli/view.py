@@ -94,6 +94,7 @@ def _put(
     settings: dict[str, Any],
     modes: tuple[bool, bool, bool],
 ) -> None:
+    from slacktide.engine.definitions import notice_of
     from slacktide.engine.explanation import explain_read
     from slacktide.engine.places import sink_path
 
@@ -107,6 +108,8 @@ def _put(
         verdict = explain_read(name, draft.view)
         if not as_json:
             show_verdict(name, verdict)
+            if notice := notice_of(name, draft.settings):
+                say(notice)
         if not dry_run:
             put = workspace.replace_view if replacing else workspace.add_view
             with progress("writing the view"):
@@ -219,8 +222,9 @@ def show_views(found: dict[str, dict[str, Any]]) -> None:
     for name, entry in sorted(found.items()):
         if entry["period"] is not None:
             done, of = entry["period"]["refreshes"], entry["period"]["of"]
+            which = "next" if entry["period"]["answers_next"] else "last"
             say(
-                f"view {name}: {done} of {of} refreshes since its last answer; the last one answers"
+                f"view {name}: {done} of {of} refreshes since its last answer; the {which} one answers"
             )
         if entry["sink"] is not None:
             say(f"view {name} is published to {entry['sink']['path']}: {_sink(entry['sink'])}")

@@ -82,8 +82,11 @@ def explain_view(world: World, name: str, stored: StoredPlan) -> Explanation:
     found = explain_read(name, ReadView.from_dict(world.views[name].definition))
     lines = _remembered(world, world.views[name])
     lines += _last_run(world, name, stored)
-    coming = plan_next(world, name)
-    lines += ["", f"next run: {coming.method}", *_told(coming)]
+    if world.views[name].paused:
+        lines += ["", f"next run: none, as the view is paused: slacktide view resume {name}"]
+    else:
+        coming = plan_next(world, name)
+        lines += ["", f"next run: {coming.method}", *_told(coming)]
     return replace(found, text="\n".join([found.text.rstrip("\n"), *lines]))
 
 
@@ -117,6 +120,8 @@ def explain_plan(plan: Plan, report: Report | None = None) -> Explanation:
         report: of the run that executed it, if one has.
     """
     lines = list(plan.summary)
+    if report is not None:
+        lines.append(f"executed by run {report.run}")
     reasons: list[str] = []
     for view in plan.views:
         reasons += [str(reason) for reason in view.reasons]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from statistics import median
+from typing import Any, Final
 
 from slacktide.common.reasons import Reason
 from slacktide.engine.reports import Report, ViewReport
@@ -48,3 +49,23 @@ def _was_right(told: ViewReport) -> bool | None:
         return None
     price = told.actual["cpu_seconds"] + expected["outside_seconds"]
     return bool(price <= max(NOISE * min(others), min(others) + LEAST))
+
+
+def expected_error(told: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[str, float | None]:
+    """By how much the CPU of half of the computations differed at most from what was expected before they ran.
+
+    Of those that took long enough to tell, and did not turn back; not of first answers, which young Java takes.
+
+    Args:
+        told: by run, what reports say of views.
+    """
+    errors = sorted(
+        abs(one["predicted"]["cpu_seconds"] - took) / took
+        for _, views in told
+        for one in views.values()
+        if (took := one.get("actual", {}).get("cpu_seconds") or 0.0) > LEAST
+        and one["predicted"].get("cpu_seconds") is not None
+        and not one.get("switched")
+        and "FIRST_RUN" not in one["reasons"]
+    )
+    return {"expected_error": round(median(errors), 3) if errors else None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -182,19 +183,24 @@ class Plan:
         }
 
     def check_made_for(self, identity: str, root: str) -> None:
-        """Check that it was made for a workspace, or for none.
+        """Check that it was made for a workspace, or for none, and computes each view once.
 
         Args:
             identity: of the workspace.
             root: its address.
 
         Raises:
-            InvalidSettingError: it was made for another one.
+            InvalidSettingError: it was made for another one, or by a version that let a view be named twice.
         """
+        hint = "make one here with: slacktide plan"
         if self.workspace not in {"", identity}:
             raise InvalidSettingError(
-                f"plan {self.plan_id} was made for another workspace than {root}",
-                hint="make one here with: slacktide plan",
+                f"plan {self.plan_id} was made for another workspace than {root}", hint=hint
+            )
+        times = Counter(view.view for view in self.views)
+        if more := [name for name, count in times.items() if count > 1]:
+            raise InvalidSettingError(
+                f"plan {self.plan_id} names view {more[0]} more than once", hint=hint
             )
 
     def to_dict(self) -> dict[str, Any]:

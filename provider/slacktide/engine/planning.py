@@ -156,7 +156,22 @@ def situation_of(
             name for name in view.sources if _never_loses_rows(world.sources[name])
         ),
         netted=_netted(world, view, statistics, end),
+        caught=_caught(known, record, view, start, end, policy),
     )
+
+
+def _caught(
+    known: Knowledge,
+    record: ViewRecord | None,
+    view: ReadView,
+    start: Mapping[str, int],
+    end: Mapping[str, int],
+    policy: str,
+) -> Situation | None:
+    """Of a view with an answer, a run that goes on from where others have brought its states instead."""
+    kept = kept_versions(view, state_versions(known.world), end) if start else {}
+    is_ahead = any(version > start.get(name, 0) for name, version in kept.items())
+    return situation_of(known, record, view, {}, end, policy) if is_ahead else None
 
 
 def _never_loses_rows(source: Source) -> bool:
@@ -193,6 +208,7 @@ def _chosen(world: World, views: Sequence[str] | None) -> tuple[list[ViewRecord]
     """The views of a run, and in words which were named and are left out."""
     if views is None:
         return [record for record in world.views.values() if not record.paused], ()
+    views = [*dict.fromkeys(views)]
     unknown = [name for name in views if name not in world.views]
     if unknown:
         known = ", ".join(sorted(world.views)) or "none"

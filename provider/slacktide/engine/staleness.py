@@ -41,6 +41,8 @@ def stale(world: World, plan: Plan) -> str:
         record = world.views.get(view.view)
         if record is None or record.token != view.token:
             return f"view {view.view}"
+        if record.paused:
+            return f"view {view.view}, which is paused"
         moved = (
             _moved_source(world, view.end)
             or _moved_state(world, view)
@@ -107,7 +109,8 @@ def again(world: World, plan: Plan, moved: str, prices: Prices) -> Plan:
     )
     reason = Reason("STALE_PLAN", moved)
     views = tuple(replace(view, reasons=(*view.reasons, reason)) for view in fresh.views)
-    return replace(fresh, views=views, notices=plan.notices, identity=plan.plan_id)
+    notices = tuple(dict.fromkeys((*plan.notices, *fresh.notices)))
+    return replace(fresh, views=views, notices=notices, identity=plan.plan_id)
 
 
 def _is_still_due(world: World, view: ViewPlan) -> bool:

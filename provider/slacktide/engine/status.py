@@ -11,6 +11,7 @@ from slacktide.common.chain_ids import is_answer, is_mirror, is_state, mirror_id
 from slacktide.engine.definitions import known
 from slacktide.engine.foreign_keys import declared
 from slacktide.engine.goal_setting import weights_of
+from slacktide.engine.hindsight import expected_error
 from slacktide.engine.intake import Waiting
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.reports import History, Report, ViewReport
@@ -107,11 +108,20 @@ def history_of(
             f"limit is {limit}, which is not a number of runs to look at", hint="give 1 or more"
         )
     numbers = sorted(world.runs)
-    reports = History(numbers if limit is None else numbers[-limit:], read)
+    numbers = numbers if limit is None else numbers[-limit:]
+    if view is not None:
+        numbers = [number for number in numbers if _is_of(world, world.views[view], number)]
+    reports = History(numbers, read)
     if view is None:
         return reports
     computed = ("incremental", "full", "states-only", "failed")
     return [r for r in reports if view in r.views and r.views[view].method in computed]
+
+
+def _is_of(world: World, record: ViewRecord, run: int) -> bool:
+    """Whether a run worked on a view, and not on one before it that had its name."""
+    first = record.former[0].since if record.former else record.since
+    return world.runs[run].number > record.defined or (first is not None and run >= first)
 
 
 def make_status(
@@ -128,6 +138,7 @@ def make_status(
     keys = _foreign_keys(world)
     runs = {run for view in world.views.values() if (run := last_run(view)) is not None}
     reports = {run: Report.from_dict(store.report(run)) for run in runs}
+    knowledge = Knowledge(world)
     return Status(
         root=store.root,
         sources={
@@ -149,7 +160,7 @@ def make_status(
         state_bytes=_bytes(world, is_state),
         mirror_bytes=_bytes(world, is_mirror),
         answer_bytes=_bytes(world, is_answer),
-        costs=Knowledge(world).fitted.errors(),
+        costs={**knowledge.fitted.errors(), **expected_error(knowledge.told)},
         calibration=_calibration(world),
     )
 
@@ -215,8 +226,9 @@ def _needed_from(world: World, source: Source) -> int:
 def _view(world: World, record: ViewRecord, reports: Mapping[int, Report]) -> dict[str, Any]:
     view = ReadView.from_dict(record.definition)
     versions = dict(record.versions or {})
+    seen = record.former_versions if record.versions is None else versions
     behind = sum(
-        max(world.sources[name].version - versions.get(name, 0), 0)
+        max(world.sources[name].version - seen.get(name, 0), 0)
         for name in view.sources
         if name in world.sources
     )
@@ -237,12 +249,17 @@ def _view(world: World, record: ViewRecord, reports: Mapping[int, Report]) -> di
     }
 
 
-def _period(record: ViewRecord) -> dict[str, int] | None:
-    """How many refreshes there were since the answer, of how many the last is due; None where each one is."""
+def _period(record: ViewRecord) -> dict[str, Any] | None:
+    """How many refreshes there were since the answer, of how many the last is due; None where each one is.
+
+    Where the answer is to be made anew the next one is due, wherever the period stands.
+    """
     weights = weights_of(record.settings)
     if not weights:
         return None
-    return {"refreshes": record.period.turn if record.period else 0, "of": len(weights)}
+    done = record.period.turn if record.period else 0
+    is_next = record.versions is None or done + 1 >= len(weights)
+    return {"refreshes": done, "of": len(weights), "answers_next": is_next}
 
 
 def last_run(view: ViewRecord) -> int | None:

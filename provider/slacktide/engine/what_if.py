@@ -151,7 +151,7 @@ def _outlook(
     view = ReadView.from_dict(record.definition)
     told = next_situation(knowledge, record, view, policy)
     if told is None:
-        return Outlook("unchanged", 0.0, ("NO_CHANGE",), works=0.0)
+        return Outlook("unchanged", None, ("NO_CHANGE",), works=0.0)
     found = at_pace(told, pace)
     found = replace(found, states={}, kept={}) if states_lost else found
     if weights and found.start:

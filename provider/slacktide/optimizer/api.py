@@ -35,7 +35,6 @@ from slacktide.optimizer.remembered_joins import Question, Remembering
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.upkeep import (
     analysis_of,
-    kept_versions,
     missing_state,
     passed_snapshot,
     state_sources,
@@ -79,6 +78,8 @@ class Situation:
         append_only: the sources of which no row is ever taken away, by declaration.
         rounds: as of `weighing.Case`.
         netted: the sources whose changes are netted, see `net_changes`.
+        caught: of a run without an answer that goes on from where others have brought the view's states; None where
+            none have.
     """
 
     start: Versions
@@ -101,6 +102,7 @@ class Situation:
     append_only: frozenset[str] = frozenset()
     rounds: int = 0
     netted: frozenset[str] = frozenset()
+    caught: Situation | None = None
 
     @property
     def adds_signed_rows(self) -> bool:
@@ -152,16 +154,15 @@ def estimated(
 
 
 def _caught_up(name: str, view: ReadView, situation: Situation) -> ViewPlan:
-    """Plan a run; a view that lags behind states which others keep goes on from where these are.
+    """Plan a run; a view that lags behind states which others have brought on goes on from where these are.
 
     It would have them build anew what they share, in every run for as long as it fails.
     """
     plan = _planned(name, view, situation)
-    lags = bool(situation.start) and any(one.code == "STATE_MISSING" for one in plan.reasons)
-    if not (lags and situation.is_shared):
+    lags = any(one.code == "STATE_MISSING" for one in plan.reasons)
+    if not lags or situation.caught is None:
         return plan
-    kept = kept_versions(view, situation.states, situation.end)
-    return _resumed(name, view, replace(situation, kept=kept), plan.reasons) or plan
+    return _resumed(name, view, situation.caught, plan.reasons) or plan
 
 
 def _planned(name: str, view: ReadView, situation: Situation) -> ViewPlan:

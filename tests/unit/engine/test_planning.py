@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from slacktide import store as s
 from slacktide.algebra.view import ReadView
 from slacktide.engine.planning import make_plan
+from slacktide.engine.staleness import again, stale
+from slacktide.errors import InvalidSettingError
+from slacktide.optimizer.compaction import PRICES
 from slacktide.store.update import CreateWorkspace
 
 NOW = "2026-01-01T00:00:00.000000Z"
@@ -106,3 +110,23 @@ def test_a_paused_view_is_left_out_even_where_it_is_named() -> None:
     plan = make_plan(paused, now=NOW, views=["v", "w"])
     assert [one.view for one in plan.views] == ["w"]
     assert plan.notices == ("view v is paused and left out; slacktide view resume v",)
+
+
+def test_a_view_that_is_named_twice_is_planned_once() -> None:
+    plan = make_plan(world(*view("v", at=2), *view("w", at=2)), now=NOW, views=["v", "w", "v"])
+    assert [one.view for one in plan.views] == ["v", "w"]
+    twice = replace(plan, views=(*plan.views, plan.views[0]))
+    with pytest.raises(InvalidSettingError, match="names view v more than once"):
+        twice.check_made_for("w", "/w")
+
+
+def test_a_view_that_was_paused_since_is_left_out() -> None:
+    there = world(*view("v", at=2), *view("w", at=2))
+    plan = make_plan(there, now=NOW)
+    paused = world(*view("v", at=2), *view("w", at=2), s.PauseView("v", paused=True))
+    assert stale(there, plan) == ""
+    moved = stale(paused, plan)
+    assert moved == "view v, which is paused"
+    fresh = again(paused, plan, moved, PRICES)
+    assert [one.view for one in fresh.views] == ["w"]
+    assert fresh.notices == ("view v is paused and left out; slacktide view resume v",)

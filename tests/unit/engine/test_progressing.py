@@ -126,8 +126,8 @@ def test_a_period_of_which_a_chain_is_gone_goes_on_from_the_answer(priced: Price
 def test_much_that_comes_early_is_worked_on_early(tmp_path: Path) -> None:
     """By the prices that are built in: a day of which most comes before the first refresh."""
     priced = opened(tmp_path, "q19")
-    a_day(priced, 600_000, 1_000, 1_000)
-    priced.arrive("lineitem", 600_000)
+    a_day(priced, 1_000_000, 1_000, 1_000)
+    priced.arrive("lineitem", 1_000_000)
     plan = priced.ws.plan().views[0]
     assert plan.method == "states-only"
     assert plan.turn is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -169,14 +170,19 @@ def test_an_answer_is_made_from_a_state_that_is_there() -> None:
 
 
 AHEAD = {"orders": 4, "lines": 5}
-LAGGING = replace(
-    LATER, end={"orders": 6, "lines": 5}, states={chain_of(SUMMED): AHEAD}, is_shared=True
-)
+LAGGING = replace(LATER, end={"orders": 6, "lines": 5}, states={chain_of(SUMMED): AHEAD})
+
+
+def lagging(**moved: Any) -> Situation:
+    """A view of which another one has brought the state further than its answer has come."""
+    found = replace(LAGGING, **moved)
+    kept = kept_versions(view(SUMMED), found.states, found.end)
+    return replace(found, caught=replace(found, start={}, kept=kept) if kept else None)
 
 
 @pytest.mark.parametrize("policy", ["auto", "incremental"])
 def test_a_view_that_lags_goes_on_from_where_others_have_brought_a_state(policy: str) -> None:
-    plan = plan_view("v", view(SUMMED), replace(LAGGING, policy=policy))
+    plan = plan_view("v", view(SUMMED), lagging(policy=policy))
     assert (plan.method, codes(plan)) == ("full", ["STATE_MISSING", "STATES_KEPT"])
     assert plan.start == AHEAD
     assert plan.program is not None
@@ -189,7 +195,6 @@ def test_a_view_that_lags_goes_on_from_where_others_have_brought_a_state(policy:
 @pytest.mark.parametrize(
     "moved",
     [
-        {"is_shared": False},
         {"rebuilds": chain_of(SUMMED)},
         {"states": {}},
         {"states": {chain_of(SUMMED): {"orders": 9, "lines": 5}}},
