@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta
 
-from slacktide.algebra.types import DataType, decimal_of
+from slacktide.algebra.types import DataType, decimal_of, type_sql
 
 _EPOCH = date(1970, 1, 1)
 _INSTANT = datetime(1970, 1, 1)  # noqa: DTZ001 - only a point to count from; zones are spelled apart
@@ -22,7 +22,7 @@ _DAY_TIME = tuple(_MICROS)
 
 def null_sql(data_type: DataType) -> str:
     """Spell NULL of a type."""
-    return "NULL" if data_type == "VOID" else f"CAST(NULL AS {data_type})"
+    return "NULL" if data_type == "VOID" else f"CAST(NULL AS {type_sql(data_type)})"
 
 
 def zero_sql(data_type: DataType) -> str:

@@ -17,6 +17,7 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.functions import USERS, call_sql
 from slacktide.algebra.literals import null_sql
 from slacktide.algebra.tree import inputs, own_subqueries, relations
+from slacktide.algebra.types import type_sql
 from slacktide.common.tree import postorder
 from slacktide.errors import InvariantError
 
@@ -69,7 +70,7 @@ def scalar_sql(
             case s.Call():
                 return call_sql(node.function, [write(argument) for argument in node.arguments])
             case s.Cast():
-                return f"{node.mode.upper()}({write(node.operand)} AS {node.type})"
+                return f"{node.mode.upper()}({write(node.operand)} AS {type_sql(node.type)})"
             case s.Case():
                 whens = "".join(f" WHEN {write(w)} THEN {write(t)}" for w, t in node.branches)
                 last = f" ELSE {write(node.otherwise)}" if node.otherwise else ""
@@ -353,12 +354,12 @@ def generate_sql(generator: str, fields: Sequence[s.Column], *, outer: bool) -> 
 
 
 def _typed(text: str, value: s.Scalar, column: s.Column) -> str:
-    return text if value.type == column.type else f"CAST({text} AS {column.type})"
+    return text if value.type == column.type else f"CAST({text} AS {type_sql(column.type)})"
 
 
 def _not_ordinal(text: str, scalar: s.Scalar) -> str:
     """A bare number after GROUP BY or ORDER BY would be a position."""
-    return f"CAST({text} AS {scalar.type})" if isinstance(scalar, s.Literal) else text
+    return f"CAST({text} AS {type_sql(scalar.type)})" if isinstance(scalar, s.Literal) else text
 
 
 def _window_call_sql(call: s.Call, arguments: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ _DOUBLE_DIGITS = 15
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(-?\d+)\)")
 _INTEGRAL = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
 _FLOATING = frozenset({"FLOAT", "DOUBLE"})
+_BARE_TIMESTAMP = re.compile(r"(`(?:[^`]|``)*`)|\bTIMESTAMP\b(?!\s*:)")
 _UNORDERED = re.compile(
     r"\b(MAP|VARIANT|COLLATE|INTERVAL\b(?! (YEAR|MONTH|DAY|HOUR|MINUTE|SECOND)))"
 )
@@ -79,3 +80,11 @@ def is_told_apart(data_type: DataType) -> bool:
     if "VARIANT" in data_type:
         return False
     return data_type.count("MAP<") == int(data_type.startswith("MAP<"))
+
+
+def type_sql(data_type: DataType) -> str:
+    """A type as it is written where Spark parses it: what the bare word TIMESTAMP means is up to a session.
+
+    Names of fields stay.
+    """
+    return _BARE_TIMESTAMP.sub(lambda found: found[1] or "TIMESTAMP_LTZ", data_type)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from slacktide.algebra.literals import text_sql
+from slacktide.algebra.nested import fields, is_array, is_struct, part_types
+from slacktide.algebra.sql import quoted
 from slacktide.algebra.types import DataType, has_floating, is_comparable, is_floating, is_groupable
 from slacktide.spark.marks import NEGATIVE
 
@@ -25,17 +28,41 @@ def image_sql(column: str, data_type: DataType) -> str:
     """An expression that is equal for two values just when they are identical.
 
     Maps are written entry by entry, in the order of their keys: Spark groups by maps too, but gives
-    NULL values inside them as zeros.
+    NULL values inside them as zeros. Strings inside are written as bytes, as JSON has one sign for all that are no text.
     """
     if data_type.startswith("STRING COLLATE"):
         return f"CAST({column} AS BINARY)"
     if is_floating(data_type):
         return f"CAST({column} AS STRING)"
     if data_type.startswith("MAP<") and data_type.count("MAP<") == 1:
-        return f"to_json(struct(array_sort(map_entries({column}))), {_EXACT})"
+        entries = f"array_sort(map_entries({column}))"
+        key, value = part_types(data_type)
+        listed = f"ARRAY<STRUCT<key: {key}, value: {value}>>"
+        return f"to_json(struct({_in_bytes(entries, listed)}), {_EXACT})"
     if has_floating(data_type) or not is_groupable(data_type):
-        return f"to_json(struct({column}), {_EXACT})"
+        return f"to_json(struct({_in_bytes(column, data_type)}), {_EXACT})"
     return column
+
+
+def _in_bytes(value: str, data_type: DataType, depth: int = 0) -> str:
+    """The same value with bytes for strings, of which no two that differ are written alike; maps inside stay as they are."""
+    if data_type.startswith("STRING"):
+        return f"CAST({value} AS BINARY)"
+    if is_array(data_type):
+        item, (part,) = f"x{depth}", part_types(data_type)
+        turned = _in_bytes(item, part, depth + 1)
+        return value if turned == item else f"transform({value}, {item} -> {turned})"
+    if not is_struct(data_type):
+        return value
+    names = [name for name, _ in fields(data_type)]
+    if len({name.casefold() for name in names}) < len(names):
+        return value  # such a field has no name to be asked by
+    parts = {name: f"{value}.{quoted(name)}" for name in names}
+    turned_parts = {name: _in_bytes(parts[name], part, depth) for name, part in fields(data_type)}
+    if turned_parts == parts:
+        return value
+    pairs = ", ".join(f"{text_sql(name)}, {part}" for name, part in turned_parts.items())
+    return f"IF({value} IS NULL, NULL, named_struct({pairs}))"
 
 
 def nearly_sql(column: str, data_type: DataType) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from slacktide.algebra.nested import nullable, storable
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.sql import column_name
-from slacktide.algebra.types import DataType
+from slacktide.algebra.types import DataType, type_sql
 
 
 def stored_type(data_type: DataType) -> DataType:
@@ -19,14 +19,14 @@ def stored(column: Column, position: int) -> str:
     if kept == column.type:
         return f"{name(column)} AS c{position}"
     value = "NULL" if column.type == "VOID" else name(column)
-    return f"CAST({value} AS {kept}) AS c{position}"
+    return f"CAST({value} AS {type_sql(kept)}) AS c{position}"
 
 
 def restored(column: Column, position: int) -> str:
     """A stored column with its own type."""
     if column.type == "VOID" or stored_type(column.type) == column.type:
         return f"c{position}"
-    return f"CAST(c{position} AS {nullable(column.type)})"
+    return f"CAST(c{position} AS {type_sql(nullable(column.type))})"
 
 
 def name(column: Column) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from slacktide.algebra.relation import Columns, Rel, Scan
 from slacktide.algebra.sql import column_name, relation_sql
-from slacktide.algebra.types import DataType, has_floating, is_groupable
+from slacktide.algebra.types import DataType, has_floating, is_groupable, type_sql
 from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import answer_id
 from slacktide.common.tree import of_type
@@ -229,7 +229,9 @@ class Comparison:
         typed = self._typed()
         columns = larger.relation.columns[: len(typed)]
         plain = self.plain()
-        keys = [f"CAST({column_name(columns[i].id)} AS {typed[i][1]}) AS c{i}" for i in plain]
+        keys = [
+            f"CAST({column_name(columns[i].id)} AS {type_sql(typed[i][1])}) AS c{i}" for i in plain
+        ]
         sizes = [
             f"{'NULL' if size is None else column_name(size.id)} AS m{i}"
             for i, size in enumerate(larger.magnitudes)
@@ -252,7 +254,9 @@ class Comparison:
         """The rows of the batch run, kept by Spark so that it runs and is measured once."""
         meter, what = Meter(self._session), f"batch {name}"
         columns = batch.toDF(*(f"c{i}" for i in range(len(batch.columns))))
-        casts = [f"CAST({column} AS {kind}) AS {column}" for column, kind in self._typed()]
+        casts = [
+            f"CAST({column} AS {type_sql(kind)}) AS {column}" for column, kind in self._typed()
+        ]
         since, began = meter.mark(), perf_counter()
         with described(self._session, what):
             kept = columns.selectExpr(*casts).localCheckpoint(eager=True)
@@ -271,7 +275,7 @@ class Comparison:
             cut.ranked.columns[-1]
         ]
         outputs = [
-            f"CAST({column_name(column.id)} AS {data_type}) AS {name}"
+            f"CAST({column_name(column.id)} AS {type_sql(data_type)}) AS {name}"
             for column, (name, data_type) in zip(shown, self._typed(), strict=True)
         ]
         listed = ", ".join([*outputs, f"{column_name(rank.id)} AS rank"])

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from slacktide.algebra.literals import text_sql
 from slacktide.algebra.sql import quoted
-from slacktide.algebra.types import is_floating
+from slacktide.algebra.types import is_floating, type_sql
 from slacktide.common.change_feed import CHANGE_TYPE, DELETES, INSERTS
 from slacktide.spark import marks
 from slacktide.spark.shelf import Shelf
@@ -58,7 +58,7 @@ def _landed(shelf: Shelf, record: Source, after: int, until: int) -> str | None:
     if not paths:
         return None
     fields = [*_fields(record), *([(ROW, "STRING")] if _has_quarantine(record) else [])]
-    schema = ", ".join(f"{column} {data_type}" for column, data_type in fields)
+    schema = ", ".join(f"{column} {type_sql(data_type)}" for column, data_type in fields)
     shelf.labels[paths[0]] = f"changes of {record.name}"
     kind = record.arguments.get("format", "parquet")
     reader = shelf.session.read.schema(schema).options(**_options(record, kind))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from slacktide.algebra.relation import Columns
+from slacktide.algebra.types import type_sql
 from slacktide.common.chain_ids import mirrored_source
 from slacktide.spark.bags import counted_out_sql, rows_sql
 from slacktide.spark.columns import stored_type
@@ -134,4 +135,4 @@ def _fields(columns: Columns, *, is_bag: bool) -> Fields:
 
 
 def _ddl(fields: Fields) -> str:
-    return ", ".join(f"{name} {data_type}" for name, data_type in fields)
+    return ", ".join(f"{name} {type_sql(data_type)}" for name, data_type in fields)

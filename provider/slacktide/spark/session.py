@@ -61,6 +61,17 @@ MEANING: Final = (
     "spark.sql.storeAssignmentPolicy",
     "spark.sql.timestampType",
 )
+# The same, of those that nearly everybody leaves alone: kept where they were set, else as Spark has them.
+SELDOM: Final = (
+    "spark.sql.chunkBase64String.enabled",
+    "spark.sql.function.concatBinaryAsString",
+    "spark.sql.function.eltOutputAsString",
+    "spark.sql.icu.caseMappings.enabled",
+    "spark.sql.jsonGenerator.ignoreNullFields",
+    "spark.sql.parser.quotedRegexColumnNames",
+    "spark.sql.variable.substitute",
+)
+LEGACY: Final = "spark.sql.legacy."
 # What makes optimised plans wander, or changes them to forms that no SQL text has.
 PINNED: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -182,9 +193,21 @@ def capture_conf(spark: SparkSession) -> dict[str, str]:
     They are given as they are in force, defaults too, as defaults change between versions of Spark.
     """
     given = {key: str(spark.conf.get(key)) for key in MEANING}
+    return dict(sorted({**given, **_seldom_set(spark)}.items()))
+
+
+def _seldom_set(spark: SparkSession) -> dict[str, str]:
     every = spark.conf.getAll
-    given |= {key: value for key, value in every.items() if key.startswith("spark.sql.legacy.")}
-    return dict(sorted(given.items()))
+    return {k: value for k, value in every.items() if k.startswith(LEGACY) or k in SELDOM}
+
+
+def forget_meaning(session: SparkSession, conf: Mapping[str, str]) -> None:
+    """Have Spark's defaults in force in a session for what changes a query's meaning, was set, and is not in `conf`.
+
+    A view means what it meant when it was added, whatever has been set for all sessions since.
+    """
+    for key in _seldom_set(session).keys() - conf.keys():
+        session.conf.unset(key)
 
 
 def isolated(spark: SparkSession, conf: Mapping[str, str] | None = None) -> SparkSession:
@@ -196,6 +219,7 @@ def isolated(spark: SparkSession, conf: Mapping[str, str] | None = None) -> Spar
     """
     own = spark.newSession()
     settings = capture_conf(spark) if conf is None else conf
+    forget_meaning(own, settings)
     for key, value in {**settings, **PINNED}.items():
         own.conf.set(key, value)
     return own

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from slacktide.algebra.types import type_sql
 from slacktide.spark.light import light_session
 from slacktide.spark.temporary import Temporary
 from slacktide.spark.working import working_session
@@ -79,7 +80,9 @@ class Shelf:
 
     def nothing(self, columns: Sequence[tuple[str, str]]) -> str:
         """A table without rows, of columns with these names and types."""
-        nulls = ", ".join(f"CAST(NULL AS {data_type}) AS {name}" for name, data_type in columns)
+        nulls = ", ".join(
+            f"CAST(NULL AS {type_sql(data_type)}) AS {name}" for name, data_type in columns
+        )
         return self.define(f"SELECT {nulls} WHERE false")
 
     @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from slacktide.common.session_settings import RUNNING
 from slacktide.program.operator import MOST_FIRST
 from slacktide.spark.parquet import COMPRESSION
+from slacktide.spark.session import forget_meaning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,6 +51,8 @@ def working_session(
     session = spark.newSession()
     tuned = {key: spark.conf.get(key) for key in _TUNING}
     told = {key: value for key, value in reach.items() if not _is_told(spark, key)}
+    if conf:  # of a view
+        forget_meaning(session, conf)
     for key, value in {**tuned, **told, **EXECUTION, **conf}.items():
         if value is not None:
             session.conf.set(key, value)

@@ -347,3 +347,47 @@ def test_pivots_that_spark_looks_up_otherwise(lab: Lab) -> None:
     lab.land("t", insert=[(1, float("nan"), "c"), (2, 1.0, "a")])
     report = lab.step(nan="full", lower="full", plain="incremental")
     assert report.views["nan"].reasons == ("UNREADABLE_EXPRESSION(PivotFirst for NaN)",)
+
+
+def test_texts_that_are_no_text_inside_of_other_values(lab: Lab) -> None:
+    """JSON has one sign for all bytes that are none of UTF-8."""
+    lab.source("t", "k INT, b BINARY", (1, b"\xff"), (1, b"\xfe"), (1, b"\xff"), (2, b"a"))
+    lab.view("maps", "SELECT map('x', CAST(b AS STRING)) AS m FROM t")
+    lab.view("structs", "SELECT struct(CAST(b AS STRING) AS s, 1.0D AS d) AS m FROM t")
+    lists = "SELECT array(struct(CAST(b AS STRING) AS s, 1.0D AS d), NULL) AS m FROM t"
+    lab.view("lists", lists)
+    values = {"maps": "m['x']", "structs": "m.s", "lists": "m[0].s"}
+    changes: list[dict[str, Any]] = [
+        {},
+        {"insert": [(3, b"\xfe"), (3, b"\xff")]},
+        {"delete": [(1, b"\xfe")]},
+        {"insert": [(4, b"\xfd")], "delete": [(3, b"\xfe")]},
+    ]
+    for change in changes:
+        if change:
+            lab.land("t", **change)
+        lab.refresh()
+        for view, value in values.items():
+            rows = lab.ws.read(lab.spark, view).selectExpr(f"hex(CAST({value} AS BINARY)) AS h")
+            wanted = sorted(b.hex().upper() for _, b in lab.rows["t"])
+            assert sorted(row.h for row in rows.collect()) == wanted, view
+
+
+def test_constants_that_are_counted_once(lab: Lab) -> None:
+    """Spark moves them to where they are counted, whatever the text says."""
+    lab.source("t", "k INT, v INT", (1, 1), (1, 2), (2, None))
+    named = "SELECT k, count(DISTINCT src) AS n, sum(v) AS s FROM (SELECT *, 'web' AS src FROM t) GROUP BY k"
+    lab.view("named", named, once)
+    lab.view("pairs", "SELECT k, count(DISTINCT 1, 2) AS n, sum(v) AS s FROM t GROUP BY k", once)
+    lab.step()
+    lab.land("t", insert=[(1, 7), (2, 8), (3, None)])
+    lab.step(named="incremental", pairs="incremental")
+    lab.land("t", delete=[(3, None)])
+    lab.step(named="incremental", pairs="incremental")
+
+
+def once(rows):
+    found: dict[int, list[int]] = {}
+    for key, value in rows:
+        found.setdefault(key, []).extend([] if value is None else [value])
+    return [(key, 1, sum(values) if values else None) for key, values in found.items()]

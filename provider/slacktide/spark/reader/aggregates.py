@@ -139,6 +139,8 @@ def aggregate_call(reader: Expressions, tree: Tree, scope: Scope) -> s.Aggregate
         raise unreadable(tree, f" in mode {fields['mode']}")
     function = fields["aggregateFunction"]
     call = _function(reader, function, scope)
+    if function["e"] == "Count" and not fields["isDistinct"]:
+        call = _rows_counted(call)
     where = fields["filter"]
     return s.AggregateCall(
         call.function,
@@ -158,7 +160,8 @@ def _function(reader: Expressions, tree: Tree, scope: Scope) -> s.Call:
     if kind == "PythonUDAF":
         return users_call(reader, tree, scope)
     if kind == "Count":
-        return _count(reader, tree, scope)
+        counted = tuple(reader.read(item, scope) for item in fields["children"])
+        return s.Call("count", counted, tree["t"], tree["n"])
     if kind == "HyperLogLogPlusPlus":
         child = reader.read(fields["child"], scope)
         error = s.Literal(f"{fields['relativeSD']}D", "DOUBLE", nullable=False)
@@ -227,9 +230,7 @@ _WITHIN_GROUP = {
 """Aggregates with an order: their names here, and their arguments, the ordered one first."""
 
 
-def _count(reader: Expressions, tree: Tree, scope: Scope) -> s.Call:
-    """COUNT(1) and its like count rows, as COUNT(*) does."""
-    arguments = tuple(reader.read(item, scope) for item in tree["f"]["children"])
-    if all(isinstance(item, s.Literal) and not item.nullable for item in arguments):
-        arguments = ()
-    return s.Call("count", arguments, tree["t"], tree["n"])
+def _rows_counted(call: s.Call) -> s.Call:
+    """COUNT(1) and its like count rows, as COUNT(*) does; with DISTINCT they count one value."""
+    is_constant = all(isinstance(item, s.Literal) and not item.nullable for item in call.arguments)
+    return s.Call("count", (), call.type, call.nullable) if is_constant else call

@@ -26,6 +26,7 @@ SURROUNDINGS: Final[Mapping[str, str]] = {
 }
 CHANCE: Final[Mapping[str, str]] = {
     "MonotonicallyIncreasingID": "monotonically_increasing_id",
+    "AesEncrypt": "aes_encrypt",
     "Rand": "rand",
     "Randn": "randn",
     "PythonUDF": "function",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from pyspark.errors import AnalysisException, ParseException
 
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.sql import column_name, quoted
+from slacktide.algebra.types import type_sql
 from slacktide.errors import QueryError
 from slacktide.spark.reader.bridge import Bridge, quiet
 from slacktide.spark.reader.context import Modes, Reading
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Schema = Sequence[Mapping[str, Any]]
-_TIMESTAMP = re.compile(r"(`(?:[^`]|``)*`)|\bTIMESTAMP\b(?!\s*:)")
 # Leaves that hold no stored data.
 _HARMLESS = frozenset(
     {
@@ -118,7 +117,7 @@ class Workshop:
         """Register an empty relation with columns of given types; give its name."""
         name = "slacktide_probe"
         ddl = ", ".join(
-            f"{column_name(c.id)} {_zoned(c.type)}{'' if c.nullable else ' NOT NULL'}"
+            f"{column_name(c.id)} {type_sql(c.type)}{'' if c.nullable else ' NOT NULL'}"
             for c in columns
         )
         self.bridge.placeholder(name, ddl or "nothing INT")
@@ -177,11 +176,6 @@ def one_line(error: PySparkException) -> str:
 
 def _ddl(schema: Schema) -> str:
     return ", ".join(
-        f"{quoted(str(column['name']))} {_zoned(str(column['type']))}{'' if column['nullable'] else ' NOT NULL'}"
+        f"{quoted(str(column['name']))} {type_sql(str(column['type']))}{'' if column['nullable'] else ' NOT NULL'}"
         for column in schema
     )
-
-
-def _zoned(data_type: str) -> str:
-    """TIMESTAMP as it is always read, whatever the session takes the bare word for; names of fields stay."""
-    return _TIMESTAMP.sub(lambda found: found[1] or "TIMESTAMP_LTZ", data_type)
