@@ -15,7 +15,7 @@ from slacktide.optimizer.costs import Coefficients, Fit, Sample
 from slacktide.program import operator as o
 from slacktide.spark.executor import Executor
 from slacktide.spark.task import Outcome, Task
-from tests.harness.lab import Lab, Row
+from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.spark
 
@@ -299,36 +299,3 @@ def test_weights_that_are_none_are_refused(lab: Lab) -> None:
     with pytest.raises(InvalidSettingError, match="view v has the goal"):
         lab.view("v", "SELECT k FROM t", goal={"weights": [1]})
     assert not lab.ws._store.world().views
-
-
-def test_an_answer_that_is_published_whole_has_no_row_that_went(lab: Lab) -> None:
-    """Readers count a base out as it lies: signs that are left in it would show rows that are gone."""
-    sides = {"l": [(0, 2, 1), (1, 0, 1)], "r": [(None, 1)]}
-    lab.source("l", "k INT, g INT, v INT", *sides["l"])
-    lab.source("r", "k INT, w INT", *sides["r"])
-    met = "SELECT l.k, l.g, l.v, r.w FROM l JOIN r ON l.k = r.k"
-    lab.view("met", met, pairs, "l", "r", goal={"weights": [0.001, 1]})
-    lab.step()
-    none = None
-    history: list[dict[str, dict[str, list[Row]]]] = [
-        {"l": {"insert": [(1, none, none), (2, none, 1)], "delete": [(0, 2, 1)]}},
-        {"l": {"delete": [(2, none, 1)]}, "r": {"insert": [(1, 1), (2, 1), (2, 2), (2, 2)]}},
-        {
-            "l": {"insert": [(2, 1, 0), (0, 2, none), (none, none, 2)], "delete": [(1, 0, 1)]},
-            "r": {"insert": [(2, 1)], "delete": [(2, 2), (2, 2)]},
-        },
-        {"r": {"insert": [(1, 2)], "delete": [(none, 1), (1, 1)]}},
-    ]
-    used = []
-    for number, changes in enumerate(history):
-        for name, change in changes.items():
-            lab.land(name, **change)
-        report = lab.refresh()
-        used += [reason.split("(")[0] for reason in report.views["met"].reasons]
-        if number % 2:
-            lab.check()
-    assert "STORED_EARLY" in used
-
-
-def pairs(left: list[Row], right: list[Row]) -> list[Row]:
-    return [(k, g, v, w) for k, g, v in left for key, w in right if k is not None and k == key]

@@ -202,3 +202,13 @@ def test_what_cancels_to_nothing_may_differ_by_the_size_of_what_cancelled(lab: L
     for first in range(0, 60, 20):
         lab.land("t", delete=rows[first : first + 20])
         lab.step()
+
+
+def test_a_base_with_fewer_copies_than_none_is_an_error_to_its_readers(lab: Lab) -> None:
+    """None is left out in silence: what is taken away stands beside a row that would stay."""
+    lab.source("t", "k STRING, v INT", ("a", 1), ("b", 2))
+    lab.view("copied", "SELECT k, v FROM t")
+    lab.step()
+    rewrite(lab, "copied", lambda rows: rows[0].update(__m=-1))
+    with pytest.raises(Exception, match="views/copied has fewer copies of a row"):
+        lab.ws.read(lab.spark, "copied").collect()
