@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from slacktide.algebra.relation import Aggregate, Window
 from slacktide.algebra.types import has_floating
 from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import mirror_id
 from slacktide.common.clock import parse_instant
 from slacktide.common.tree import of_type
 from slacktide.engine.expansion import query_of, views_below
@@ -19,7 +20,7 @@ from slacktide.engine.pinning import check_windows, snapshot_windows
 from slacktide.engine.reading import stored_columns
 from slacktide.engine.ties import is_legal_cut
 from slacktide.engine.work import is_of_all
-from slacktide.errors import SlacktideError
+from slacktide.errors import SlacktideError, SourceError
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
@@ -116,8 +117,16 @@ class Verifier:
         shelves = Shelves(self._spark, self._store.spark_settings)
         records = [self._world.views[name] for name in names]
         answered = [record for record in records if record.versions]
-        self._check_pinned(answered)
+        self._check_pinned(record for record in answered if not self._lags(record))
         return Verification({record.name: self._told(record, shelves) for record in answered})
+
+    def _lags(self, record: ViewRecord) -> bool:
+        """Whether an answer is older than a mirror, so that batch reads files which may have been removed since."""
+        for name, version in (record.versions or {}).items():
+            mirror = self._world.chains.get(mirror_id(name))
+            if mirror is not None and mirror.base and mirror.base.versions[name] > version:
+                return True
+        return False
 
     def _check_pinned(self, records: Iterable[ViewRecord]) -> None:
         """Check that what batch reads is what was accepted."""
@@ -130,12 +139,22 @@ class Verifier:
         check_windows(self._store, self._world, windows)
 
     def _told(self, record: ViewRecord, shelves: Shelves) -> ViewVerification:
+        lags = self._lags(record)
         try:
+            if lags:
+                self._check_pinned([record])
             return self._one(record, shelves)
+        except SourceError as error:
+            if not lags:
+                raise
+            hint = (
+                "its answer is older than what is kept of the source: refresh it, then verify again"
+            )
+            return _failed({**error.to_dict(), "hint": hint})
         except SlacktideError as error:
             if is_of_all(error):
                 raise
-            return ViewVerification(equal=False, missing=0, extra=0, error=error.to_dict())
+            return _failed(error.to_dict())
 
     def _one(self, record: ViewRecord, shelves: Shelves) -> ViewVerification:
         from slacktide.spark.comparison import Comparison
@@ -179,6 +198,10 @@ class Verifier:
             return None
         plan = self._store.get_plan(self._world.runs[record.run].plan_id)
         return None if plan is None else parse_instant(plan["now"])
+
+
+def _failed(error: Mapping[str, Any]) -> ViewVerification:
+    return ViewVerification(equal=False, missing=0, extra=0, error=error)
 
 
 def _incomparable(record: ViewRecord, view: ReadView, now: datetime | None) -> str:

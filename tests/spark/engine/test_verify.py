@@ -212,3 +212,23 @@ def test_a_base_with_fewer_copies_than_none_is_an_error_to_its_readers(lab: Lab)
     rewrite(lab, "copied", lambda rows: rows[0].update(__m=-1))
     with pytest.raises(Exception, match="views/copied has fewer copies of a row"):
         lab.ws.read(lab.spark, "copied").collect()
+
+
+def test_an_answer_that_is_older_than_the_mirror_is_told_apart(lab: Lab) -> None:
+    """The files before the mirror were no longer needed, as `status` said; the other views are compared."""
+    for name in ("t", "u"):
+        lab.source(name, "k INT, v INT", *((i, i) for i in range(200)))
+    lab.view("old", "SELECT k, v FROM t")
+    lab.view("met", "SELECT t.k, u.v FROM t JOIN u ON t.k = u.k")
+    lab.step()
+    assert lab.ws.status().sources["t"]["removable"] == 1
+    lab.ws.pause_view("old")
+    for start in (1_000, 2_000):
+        lab.land("t", insert=[(start + i, i) for i in range(100)])
+        lab.refresh()
+    (*_, first) = sorted(lab.folder("t").iterdir(), reverse=True)
+    first.unlink()
+    found = lab.ws.verify(lab.spark)
+    assert found.views["met"].equal
+    assert found.views["old"].error is not None
+    assert "refresh it, then verify again" in found.views["old"].error["hint"]
