@@ -156,7 +156,7 @@ def read_plan(given: str) -> Plan | str:
 
     try:
         return Plan.from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(error, SlacktideError):
             raise
         raise InvalidSettingError(

@@ -59,13 +59,16 @@ def expected_error(told: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[str, f
     Args:
         told: by run, what reports say of views.
     """
-    errors = sorted(
-        abs(one["predicted"]["cpu_seconds"] - took) / took
-        for _, views in told
-        for one in views.values()
-        if (took := one.get("actual", {}).get("cpu_seconds") or 0.0) > LEAST
-        and one["predicted"].get("cpu_seconds") is not None
-        and not one.get("switched")
-        and "FIRST_RUN" not in one["reasons"]
-    )
+    found = (_error(one) for _, views in told for one in views.values())
+    errors = [error for error in found if error is not None]
     return {"expected_error": round(median(errors), 3) if errors else None}
+
+
+def _error(told: Mapping[str, Any]) -> float | None:
+    """The difference as a share of what a computation took; None where a report does not tell."""
+    try:
+        taken, expected = told["actual"]["cpu_seconds"], told["predicted"]["cpu_seconds"]
+        is_told = taken > LEAST and not told.get("switched") and "FIRST_RUN" not in told["reasons"]
+        return abs(expected - taken) / taken if is_told else None
+    except (AttributeError, KeyError, TypeError):
+        return None

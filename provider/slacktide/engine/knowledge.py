@@ -57,6 +57,8 @@ LARGEST_FIGURE = 1e15
 """Seconds, rows or bytes above which a figure is none that a run measured."""
 LARGEST_EXPECTED = 1e30
 """And none that was expected of one."""
+TEXT_WIDTH = 8.0
+"""Bytes that a value takes in a file of text: a guess, where nobody has counted rows."""
 _STUMBLED = ("CHANGE_FAILS", "PROGRAM_REFUSED")
 """Why a run took the author's text in place of a program that failed."""
 
@@ -174,8 +176,8 @@ class Knowledge:
         there, changes = source.arrivals.totals(0, end), source.arrivals.totals(start, end)
         rows = source.rows_at(end)
         held = self._chains.get(mirror_id(name))
-        known = SourceFacts()
-        counted = known.rows if rows is None else Figure(float(rows), "observed")
+        guessed = Figure(max(there.bytes / (TEXT_WIDTH * max(len(source.schema), 1)), 1.0))
+        counted = guessed if rows is None else Figure(float(rows), "observed")
         return SourceFacts(
             rows=counted,
             bytes=float(there.bytes) if held is None else held.bytes,

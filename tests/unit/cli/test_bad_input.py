@@ -156,7 +156,7 @@ def test_a_newer_workspace_is_refused(shop: Program) -> None:
 
 
 def test_a_file_that_is_no_plan(shop: Program, tmp_path: Path) -> None:
-    for text in ("not json", "[]", "{}", '{"format": 1}'):
+    for text in ("not json", "[]", "{}", '{"format": 1}', "[" * 100_000):
         (tmp_path / "plan.json").write_text(text, encoding="utf-8")
         ran = shop("refresh", "--plan", str(tmp_path / "plan.json"))
         assert ran.code == 2, text
