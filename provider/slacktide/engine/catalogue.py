@@ -19,7 +19,7 @@ from slacktide.engine.definitions import (
     refuse_if_called,
     refuse_if_read,
 )
-from slacktide.engine.forgetting import forget_states
+from slacktide.engine.forgetting import forget_states, unmoved
 from slacktide.engine.places import check_sink_place, check_source_places
 from slacktide.engine.redefining import (
     Redefinition,
@@ -177,9 +177,13 @@ class Catalogue:
         world = self._store.world()
         known("view", name, world.views)
         refuse_if_read(world, "view", name)
-        updates: list[u.Update] = [u.DropView(name), *_forget_changes(world, name)]
-        updates += forget_states(world, {name: ()})
-        self._store.commit(updates, [q.ViewIs(name, world.views[name].token)])
+        states = forget_states(world, {name: ()})
+        updates: list[u.Update] = [u.DropView(name), *_forget_changes(world, name), *states]
+        ground: list[q.Requirement] = [
+            q.ViewIs(name, world.views[name].token),
+            *unmoved(world, states),
+        ]
+        self._store.commit(updates, ground)
 
     def drop_source(self, name: str) -> None:
         """Remove a source that no view reads."""

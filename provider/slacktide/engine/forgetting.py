@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from slacktide.common.chain_ids import is_state
+from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.world import World
 
@@ -22,3 +23,8 @@ def forget_states(world: World, stated: Mapping[str, Sequence[str]]) -> list[u.D
     for view in world.views.values():
         kept |= set() if view.name in stated else {*view.kept}
     return [u.DropChain(chain) for chain in world.chains if is_state(chain) and chain not in kept]
+
+
+def unmoved(world: World, dropped: Iterable[u.DropChain]) -> list[q.ChainIs]:
+    """Require that nobody has touched, or dropped, what is dropped."""
+    return [q.ChainIs(one.id, world.chains[one.id].token) for one in dropped]

@@ -15,7 +15,7 @@ from slacktide.algebra.tree import canonical
 from slacktide.algebra.view import ReadView
 from slacktide.common.names import stands_in
 from slacktide.engine.definitions import ViewDraft, draft_view
-from slacktide.engine.forgetting import forget_states
+from slacktide.engine.forgetting import forget_states, unmoved
 from slacktide.engine.goal_setting import weights_of
 from slacktide.errors import QueryError, SetupError, UserError
 from slacktide.optimizer.normal import normal
@@ -194,9 +194,10 @@ def _redefinition(
         ends = not weights_of(draft.settings)
         updates += [u.AdvancePeriod(old.name, None)] if old.period and ends else []
         kept[old.name] = () if draft.name not in same else old.remembers if ends else old.kept
-    updates += forget_states(world, {one.name: (*one.states, *kept[one.name]) for one in drafts})
+    states = forget_states(world, {one.name: (*one.states, *kept[one.name]) for one in drafts})
+    updates += states
     readers = world.readers(name)
-    requirements: list[q.Requirement] = [q.ReadersAre(name, readers)]
+    requirements: list[q.Requirement] = [q.ReadersAre(name, readers), *unmoved(world, states)]
     redefined = {draft.name for draft in drafts}
     requirements += [q.ViewIs(view, world.views[view].token) for view in sorted(redefined)]
     # Readers whose meaning stays must not get another text meanwhile.
