@@ -226,7 +226,7 @@ def verify_foreign_keys(workspace: Workspace, views: list[str] | None, as_json: 
         say(check.line)
     if not as_json and not verification.holds:
         taken = ", ".join(f"{name} {at}" for name, at in sorted(verification.versions.items()))
-        say(f"as of what refreshes have taken in: {taken}")
+        say(f"as of {taken}, which refreshes have taken in; later arrivals are not looked at")
     if not as_json and verification.doubted:
         say(f"made anew by the next refresh: {', '.join(verification.doubted)}")
     if not verification.holds:

@@ -234,10 +234,8 @@ class Workspace(WorkspaceDefinitions):
         """What would be done for a view, a plan, or a text that is not added yet, and why."""
         if isinstance(target, Plan):
             target.check_made_for(self._store.identity, self._store.root)
-            report = self.report(target.plan_id)
-            # A run may go another way than was planned; what it executed is stored in its place.
-            executed = None if report is None else self._stored(target.plan_id)
-            return explain_plan(executed or target, report)
+            report = self.report(target.plan_id)  # of what was executed, which is stored
+            return explain_plan((report and self._stored(target.plan_id)) or target, report)
         world = self._store.world()
         if target in world.views or spark is None:
             known("view", target, world.views)

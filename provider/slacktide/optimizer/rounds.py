@@ -222,17 +222,15 @@ class Rounds:
         return tuple(sorted(found))
 
     def _publishing(self) -> tuple[Alternative, ...]:
-        """The answer by its change, or whole; of either equal rows are written once."""
+        """The answer by its change, or whole: that is grouped before it is written, and is no smaller than what is stored."""
         change, whole = self._answer_change(), self._expanded.answers[-1]
-        groups = (whole,) if change is None else (change, whole)
+        grouping = self._price(o.Consolidate(self._memo.groups.hole(whole)))
+        costs = {whole: grouping + self._carrying(whole)[0]}
+        if change is not None:
+            costs = {change: self._carrying(change)[0], **costs}
         return tuple(
-            Alternative((group,), (self._written(group),) * self._end, self._end)
-            for group in groups
+            Alternative((group,), (cost,) * self._end, self._end) for group, cost in costs.items()
         )
-
-    def _written(self, group: int) -> int:
-        rows = o.Consolidate(self._memo.groups.hole(group))
-        return self._price(rows) + self._carrying(group)[0]
 
     def _answer_change(self) -> int | None:
         found = snaps_at_start(self._memo, self._expanded.answers[0])

@@ -241,6 +241,7 @@ def test_verify_checks_what_sources_declare(shop: Program, tmp_path: Path) -> No
     assert ran.out.splitlines() == [
         "key people(name): ok",
         "foreign key bills(customer) -> people(name): 1 key violates it: bob",
+        "as of bills 1, orders 1, people 1, which refreshes have taken in; later arrivals are not looked at",
     ]
     broken = "foreign key bills(customer) -> people(name) does not hold: 1 key violates it: bob"
     assert broken in shop("status").out
