@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from slacktide.spark.shelf import Shelf
 
 MOST_ROWS = 20_000
-_SPARK_ONLY = re.compile(r"\b(INTERVAL|VARIANT|VOID|TIME|GEOMETRY|GEOGRAPHY|MAP)\b")
+_SPARK_ONLY = re.compile(r"\b(INTERVAL|VARIANT|VOID|TIME|GEOMETRY|GEOGRAPHY|MAP|NOT NULL)\b")
+"""Types that Arrow has otherwise; a part that is never NULL, of a whole that is, it does not take."""
 
 
 def can_leave(columns: Columns) -> bool:
