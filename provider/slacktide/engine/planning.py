@@ -22,6 +22,7 @@ from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.api import Situation, plan_view
 from slacktide.optimizer.budget import IsSpent
 from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
+from slacktide.optimizer.join_bags import is_ahead
 from slacktide.optimizer.mirror import is_due
 from slacktide.optimizer.net_changes import netted
 from slacktide.optimizer.plan import ViewPlan
@@ -127,6 +128,9 @@ def situation_of(
     since = {**end, **kept} if kept else start
     merged = _merged(world, view, end)
     statistics = known.statistics(view, since, end)
+    own = () if record is None or not start else record.states
+    is_behind = any(is_ahead(states.get(chain, {}), start) for chain in own)
+    caught = situation_of(known, record, view, {}, end, policy) if is_behind else None
     return Situation(
         start=start,
         end=end,
@@ -156,22 +160,8 @@ def situation_of(
             name for name in view.sources if _never_loses_rows(world.sources[name])
         ),
         netted=_netted(world, view, statistics, end),
-        caught=_caught(known, record, view, start, end, policy),
+        caught=caught if caught and is_ahead(caught.kept, start) else None,
     )
-
-
-def _caught(
-    known: Knowledge,
-    record: ViewRecord | None,
-    view: ReadView,
-    start: Mapping[str, int],
-    end: Mapping[str, int],
-    policy: str,
-) -> Situation | None:
-    """Of a view with an answer, a run that goes on from where others have brought its states instead."""
-    kept = kept_versions(view, state_versions(known.world), end) if start else {}
-    is_ahead = any(version > start.get(name, 0) for name, version in kept.items())
-    return situation_of(known, record, view, {}, end, policy) if is_ahead else None
 
 
 def _never_loses_rows(source: Source) -> bool:

@@ -119,4 +119,4 @@ def _is_still_due(world: World, view: ViewPlan) -> bool:
         return False
     record = world.views.get(view.view)
     answered = {} if record is None or record.versions is None else record.versions
-    return any(version > answered.get(source, 0) for source, version in view.end.items())
+    return is_ahead(view.end, answered)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from slacktide.algebra.relation import Aggregate, Window
 from slacktide.algebra.types import has_floating
 from slacktide.algebra.view import ReadView
-from slacktide.common.chain_ids import mirror_id
 from slacktide.common.clock import parse_instant
 from slacktide.common.tree import of_type
 from slacktide.engine.expansion import query_of, views_below
 from slacktide.engine.matching import Magnitudes, unmatched
 from slacktide.engine.pinning import check_windows, snapshot_windows
+from slacktide.engine.planning import mirror_versions
 from slacktide.engine.reading import stored_columns
 from slacktide.engine.ties import is_legal_cut
 from slacktide.engine.work import is_of_all
@@ -102,6 +102,7 @@ class Verifier:
         self._world = world
         self._spark = spark
         self._plain = plain
+        self._mirrors = mirror_versions(world)
 
     def verify(self, names: Sequence[str]) -> Verification:
         """Compare the answers of some views; those without an answer are left out.
@@ -122,11 +123,8 @@ class Verifier:
 
     def _lags(self, record: ViewRecord) -> bool:
         """Whether an answer is older than a mirror, so that batch reads files which may have been removed since."""
-        for name, version in (record.versions or {}).items():
-            mirror = self._world.chains.get(mirror_id(name))
-            if mirror is not None and mirror.base and mirror.base.versions[name] > version:
-                return True
-        return False
+        versions = record.versions or {}
+        return any(self._mirrors.get(name, 0) > version for name, version in versions.items())
 
     def _check_pinned(self, records: Iterable[ViewRecord]) -> None:
         """Check that what batch reads is what was accepted."""

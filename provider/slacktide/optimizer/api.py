@@ -417,7 +417,8 @@ def _candidate(program: Program, view: ReadView, situation: Situation) -> Candid
 
 def _in_full(program: Program, view: ReadView, situation: Situation) -> Candidate:
     """A program that makes the answer anew."""
-    return _candidate(program, view, situation)._replace(merging=merging(program))
+    work = program_work(program, situation.statistics, view.relation)
+    return Candidate.of(program, work)._replace(merging=merging(program))
 
 
 def _first_run(situation: Situation) -> tuple[Reason, ...]:

@@ -18,6 +18,7 @@ from slacktide.common.chain_ids import answer_id
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import InvariantError
 from slacktide.optimizer.additive import is_additive
+from slacktide.optimizer.bases import publish_whole
 from slacktide.optimizer.first import FirstRows
 from slacktide.optimizer.foreign_keys import ForeignKey, Referring, referring
 from slacktide.optimizer.join_order import JoinOrders
@@ -27,7 +28,6 @@ from slacktide.optimizer.rule import DeltaRule, Kept, Near
 from slacktide.optimizer.rules import RULES
 from slacktide.optimizer.states import AggregateState, bag_chain, first_chain, state_of
 from slacktide.optimizer.statistics import Statistics
-from slacktide.optimizer.whole_answers import publish_whole
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator, Program, Step
 

@@ -14,12 +14,12 @@ from slacktide.common.chain_ids import state_id
 from slacktide.common.digest import digest_of
 from slacktide.errors import InvariantError
 from slacktide.optimizer.bag_aggregate import aggregate_by_multiplicity
+from slacktide.optimizer.bases import publish_whole, save_whole
 from slacktide.optimizer.choice.plan import ChosenPlan, Load, Source
 from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.expand import Expanded
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, with_inputs
 from slacktide.optimizer.memo.memo import Memo
-from slacktide.optimizer.whole_answers import publish_whole
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 
@@ -53,8 +53,7 @@ def emit(view: str, expanded: Expanded, space: PlanSpace, plan: ChosenPlan) -> d
 def _save(memo: Memo, node: int, made: Source, steps: dict[int, dict[str, o.Step]]) -> None:
     chain = chain_of(memo, node)
     rows = operator_of(memo, made, lambda load: _read(memo, load))
-    save = o.Save(chain, o.consolidated(rows), is_base=True, order=o.leading(rows))
-    steps.setdefault(made.instant, {}).setdefault(chain, save)
+    steps.setdefault(made.instant, {}).setdefault(chain, save_whole(chain, rows))
 
 
 def chain_of(memo: Memo, group: int) -> str:

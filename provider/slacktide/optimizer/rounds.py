@@ -17,6 +17,7 @@ from slacktide.algebra.tree import sources
 from slacktide.common.chain_ids import answer_id
 from slacktide.errors import InvariantError
 from slacktide.optimizer.applications import Planned
+from slacktide.optimizer.bases import publish_whole, save_whole
 from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.choice.choosing import Choice, choose
 from slacktide.optimizer.choice.objective import Key, Weighted, total
@@ -30,7 +31,6 @@ from slacktide.optimizer.memo.hole import ChangesBetween, SnapshotAt
 from slacktide.optimizer.memo.trait import SetSnap
 from slacktide.optimizer.period_chains import NO_NAMES, Naming
 from slacktide.optimizer.plan_space import Carrying, Price, space_of
-from slacktide.optimizer.whole_answers import publish_whole
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 
@@ -144,7 +144,7 @@ class Rounds:
         choice = choose(space, total(self._end), most_candidates=0)
         *states, answer = choice.plan.goals
         steps: list[o.Step] = [
-            _base(kept.chain, self._operator(made, self._end))
+            save_whole(kept.chain, self._operator(made, self._end))
             for kept, made in zip(self._kept, states, strict=True)
         ]
         steps.append(publish_whole(self._view, self._operator(answer, self._end)))
@@ -186,7 +186,7 @@ class Rounds:
             if made.instant != now:
                 continue
             chain = self._naming.name(self._memo, node, now)
-            saves.setdefault(chain, _base(chain, self._operator(made, now, stored)))
+            saves.setdefault(chain, save_whole(chain, self._operator(made, now, stored)))
             scopes[chain] = self._sources(node)
         cost = Fraction(choice.key[0], objective.unit)
         return Early(Program(tuple(saves.values())), scopes, cost)
@@ -277,11 +277,6 @@ class Rounds:
             return read(stored[load.node], hole.columns)
         name = self._naming.name(self._memo, load.node, now)
         return o.ReadSaved(name, hole.columns, is_bag=not hole.is_state)
-
-
-def _base(chain: str, rows: Operator) -> o.Save:
-    """What is written anew, its rows sorted by their leading column."""
-    return o.Save(chain, o.consolidated(rows), is_base=True, order=o.leading(rows))
 
 
 def _not_before(alternative: Alternative, instant: int) -> Alternative:

@@ -151,31 +151,33 @@ class Case:
         It expires with what full runs have cost since, and since the newest trial that was dear, after a change
         of whatever size: what they have cost pays for one trial.
         """
+        full = min(rebuild, text)
         building = max(rebuild - text, 0.0) if self.missing else 0.0
-        mistaken, refuting = self._mistaken(min(rebuild, text)), self._refuting(min(rebuild, text))
+        mistaken, refuting = self._mistaken(full), self._refuting(full)
         evidence, has_expired = self.evidence, False
         is_new = not self.missing and self.share <= LARGEST_SHARE and refuting is None
         while True:
             found = evidence.predict("incremental", self.ways.incremental)
             past = evidence.nearest(self.ways.incremental)
-            loss = found.price + building - min(rebuild, text)
+            loss = found.price + building - full
             told = past or refuting
             since = evidence.oldest if told is None else max(told.run, mistaken)
             has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
             if loss <= 0:
                 return found
-            is_near = found.price <= NEARLY * min(rebuild, text) or self._is_near_by_model()
-            if past is None and (has_expired or (is_new and is_near)):
+            if past is None and (has_expired or (is_new and self._is_near(found.price, full))):
                 return replace(found, basis="doubted")
             if past is None or not has_expired:
                 return found
             evidence = evidence.without(past.run)
 
-    def _is_near_by_model(self) -> bool:
-        """Whether increments are near full as far as the model tells, which may be off of both alike, or that guesses."""
-        ways, price = self.ways, self.evidence.coefficients.price
-        full = min(price(ways.rebuild.work), price(ways.text.work))
-        return ways.incremental.is_guessed or price(ways.incremental.work) <= NEARLY * full
+    def _is_near(self, price: float, full: float) -> bool:
+        """Whether increments are expected near full: by what runs have shown, by the model alone, which may be off of both alike, or as that guesses."""
+        ways, priced = self.ways, self.evidence.coefficients.price
+        if price <= NEARLY * full or ways.incremental.is_guessed:
+            return True
+        modelled = min(priced(ways.rebuild.work), priced(ways.text.work))
+        return priced(ways.incremental.work) <= NEARLY * modelled
 
     def _refuting(self, full: float) -> PastRun | None:
         """The newest run by increments, of whatever program, of which no more was expected, if it took more than full does."""

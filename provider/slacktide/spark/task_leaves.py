@@ -68,16 +68,7 @@ class TaskLeaves:
 
     def is_light(self, operator: Operator) -> bool:
         """Whether an operator reads few rows, at most."""
-        return self.is_light_reading(operator, self.tables.most_read(operator))
-
-    def is_light_reading(self, operator: Operator, read: tuple[int | None, int]) -> bool:
-        """Whether an operator reads few rows, as `slacktide.spark.light` says.
-
-        Args:
-            operator: what is computed.
-            read: rows and files that it reads.
-        """
-        return is_light(operator, *read)
+        return is_light(operator, *self.tables.most_read(operator))
 
     def fewest_read(self, operator: Operator) -> int:
         """How many rows an operator reads, at least."""

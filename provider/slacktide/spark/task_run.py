@@ -16,6 +16,7 @@ from slacktide.algebra.relation import Columns
 from slacktide.algebra.types import is_told_apart
 from slacktide.common.chain_ids import changes_id
 from slacktide.program import operator as o
+from slacktide.program.lightness import is_light as is_light_reading
 from slacktide.program.operator import Operator
 from slacktide.spark.asking import balances, is_empty
 from slacktide.spark.compile import step_sql
@@ -170,7 +171,7 @@ class TaskRun:
         read = tables.most_read(operator)
         if extends:
             read = tables.read_expected(operator, self._task.reads.get(chain))
-        is_light = self._leaves.is_light_reading(operator, read)
+        is_light = is_light_reading(operator, *read)
         if extends and (is_light or not is_spread(operator)):
             order = ()  # of few rows a page holds all; others would be shuffled for it
         written = self._writer.write(

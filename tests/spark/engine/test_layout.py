@@ -39,11 +39,11 @@ def heavy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task_run, "MOST_ROWS", -1)
 
 
-def keys_by_file(lab: Lab, chain: str, column: str) -> list[list[Any]]:
-    """The values of a column as they lie in each file of a chain, which has segments."""
-    pieces = [*segments(lab.ws._store.world().chains[chain])]
-    assert len(pieces) > 1
-    files = (Path(lab.ws.root) / file.path for piece in pieces for file in piece.files)
+def keys_by_file(lab: Lab, chain: str, column: str, *, pieces: int) -> list[list[Any]]:
+    """The values of a column as they lie in each file of a chain of so many pieces."""
+    found = [*segments(lab.ws._store.world().chains[chain])]
+    assert len(found) == pieces
+    files = (Path(lab.ws.root) / file.path for piece in found for file in piece.files)
     return [pq.read_table(file)[column].to_pylist() for file in files]
 
 
@@ -56,7 +56,7 @@ def test_segments_lie_sorted_as_the_base_does(lab: Lab) -> None:
         lab.land("t", insert=[(start + i * 7919 % 200, i) for i in range(300)] + [(None, 1)])
         lab.step(summed="incremental")
     (state,) = (name for name in lab.ws._store.world().chains if name.startswith("states/"))
-    for keys in keys_by_file(lab, state, "c0"):
+    for keys in keys_by_file(lab, state, "c0", pieces=3):
         assert all(
             one is None or (other is not None and one <= other) for one, other in pairwise(keys)
         )
@@ -76,5 +76,5 @@ def test_segments_of_mirrors_lie_sorted_by_the_key_wherever_it_stands(lab: Lab) 
     for start in (10_000, 20_000):
         lab.land("t", insert=[(-i, start + i * 7919 % 100) for i in range(100)])
         lab.step(joined="incremental")
-    for keys in keys_by_file(lab, mirror_id("t"), "c1"):
+    for keys in keys_by_file(lab, mirror_id("t"), "c1", pieces=2):
         assert keys == sorted(keys)

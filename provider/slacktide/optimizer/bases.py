@@ -1,4 +1,4 @@
-"""An answer that is published whole: a base, which its readers read as it is."""
+"""What is written whole, as a base that its readers read as it is: answers, and what is stored for later runs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ def publish_whole(view: str, answer: Operator) -> o.Publish:
     A row that came and went is not in it: no rows are counted out of two that cancel each other.
     """
     return o.Publish(view, _as_rows(answer), is_base=True)
+
+
+def save_whole(chain: str, rows: Operator) -> o.Save:
+    """Give the step that stores a bag or partial aggregates whole, sorted by the leading column."""
+    return o.Save(chain, o.consolidated(rows), is_base=True, order=o.leading(rows))
 
 
 def _as_rows(answer: Operator) -> Operator:
