@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from slacktide.engine.reports import ViewReport
 
-GROUP = 8
+GROUP = 16
 """Views that go through a campaign together; what an arrival of half the base costs to take in is paid once for all."""
 Costs = Mapping[str, Mapping[str, Any]]
 Belief = Callable[[Statistics], Statistics]
