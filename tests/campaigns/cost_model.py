@@ -21,7 +21,7 @@ from typing import Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.cli.showcase import Showcase
-from slacktide.engine.knowledge import column_facts
+from slacktide.engine.sizes import column_facts
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.costs import (
     DEFAULTS,
@@ -34,9 +34,9 @@ from slacktide.optimizer.costs import (
     fit,
     program_work,
 )
-from slacktide.optimizer.derivation import maintain, rebuild
 from slacktide.optimizer.full import from_snapshots
 from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.programs import maintain, rebuild
 from slacktide.optimizer.statistics import (
     ChangeFacts,
     Figure,

@@ -64,6 +64,11 @@ class Cell:
         return self._cost(self.choice) - self.best <= self._noise
 
     @property
+    def is_near(self) -> bool:
+        """Whether the chosen way costs near what the best one does, each where it is always taken."""
+        return _is_near(self._cost(self.choice), self.best)
+
+    @property
     def is_even(self) -> bool:
         """Whether the two ways differ by no more than noise."""
         return abs(self._cost("incremental") - self._cost("full")) <= self._noise
@@ -81,8 +86,7 @@ class Cell:
     @property
     def is_cheap(self) -> bool:
         """Whether what the planner's runs took is near what the best way took beside them: a factor, or seconds."""
-        best = self._best_beside
-        return self.taken["chosen"] <= max(NOISE * best, best + LEAST)
+        return _is_near(self.taken["chosen"], self._best_beside)
 
     @property
     def _best_beside(self) -> float:
@@ -101,6 +105,10 @@ class Cell:
         where = {"view": self.view, "nature": self.nature, "share": self.share}
         told = {"choice": self.choice, "right": self.is_right, "cheap": self.is_cheap}
         return {**where, **told, **costs, "noise": round(self._noise, 3)}
+
+
+def _is_near(seconds: float, best: float) -> bool:
+    return seconds <= max(NOISE * best, best + LEAST)
 
 
 def _noise(seconds: Sequence[float]) -> float:
@@ -162,6 +170,7 @@ def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "left": len(seen) - len(told),
         "even": sum(cell.is_even for cell in told),
         "right": round(sum(cell.is_right for cell in told) / max(len(told), 1), 4),
+        "way near the best": round(sum(cell.is_near for cell in told) / max(len(told), 1), 4),
         "near the best": round(sum(cell.is_cheap for cell in told) / max(len(told), 1), 4),
         "not right": [cell.to_dict() for cell in told if not cell.is_right],
         "not near": [cell.to_dict() for cell in told if cell.is_right and not cell.is_cheap],

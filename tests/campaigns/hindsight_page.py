@@ -37,8 +37,9 @@ _READING: Final = """## How to read it
 
 What a way costs is the median of its seconds of CPU in tasks. A choice is *wrong* where the way that was taken in most repetitions
 costs more than the other one by more than the noise of both; noise is the median difference between one run of a way and
-its next. A cell is *near the best* where what the planner's own runs took is at most 1.1 times what the better way took
-in the runs beside them, or 0.1 s more; what keeps states for later runs is part of it. Arrivals before which a full run had
+its next. Near the best is what is at most 1.1 times what the better way takes, or 0.1 s more: of the
+way that was taken mostly its median in the workspace where it is always taken, and of a cell what the planner's own runs took, by the runs beside
+them; what keeps states for later runs is part of that. Arrivals before which a full run had
 left the states behind offer no increments to choose, and count in neither.
 
 Each cell of the table names the way that was taken mostly, i for increments and f for full, and how many times of the better way's CPU the
@@ -79,7 +80,10 @@ def _figures(measured: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) ->
     groups = ", ".join(map(_span, found["different"]))
     yield f"* Views: {groups}. Answers that differ from batch in the end: {', '.join(sorted(different)) or 'none'}."
     yield f"* Cells with a choice: {figures['cells']}, of which in {figures['even']} the ways differ by no more than noise."
-    yield f"* **Right: {figures['right']:.1%}**; near the best: {figures['near the best']:.1%}."
+    yield (
+        f"* **Right: {figures['right']:.1%}**. The way that was taken mostly costs near what the best one does in {figures['way near the best']:.1%};"
+        f" what the planner's own runs took is near the best in {figures['near the best']:.1%}."
+    )
     told = {name: f"{seconds:,.0f} s" for name, seconds in totals(cells(measured)).items()}
     yield (
         f"* All in all the planner's runs took {told['chosen']} of CPU, increments always {told['incremental']}, full always {told['full']}, and the"

@@ -24,8 +24,8 @@ import pytest
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.optimizer import progress
-from slacktide.optimizer.api import Situation
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.statistics import ChangeFacts, ColumnFacts, Figure, SourceFacts, Statistics
 from slacktide.optimizer.statistics.intervals import united
 from slacktide.optimizer.upkeep import state_sources

@@ -10,11 +10,12 @@ from zlib import crc32
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
-from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.compaction import extended, merge_program
 from slacktide.optimizer.costs import Evidence
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.upkeep import kept_versions
 from slacktide.program.operator import Program

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from slacktide.cli.bench_table import whole
-from slacktide.optimizer.costs.evidence import COUNTING
 from slacktide.optimizer.expand import all_rules
+from slacktide.optimizer.full import COUNTING
 from slacktide.workloads import tpch
 from tests.campaigns import full_runs, hindsight_page, measured_methods, misled
 from tests.campaigns.hindsight import CALIBRATING

@@ -14,9 +14,10 @@ from slacktide.algebra.view import ReadView
 from slacktide.engine.foreign_keys import foreign_keys_at
 from slacktide.engine.goal_setting import weights_of
 from slacktide.engine.knowledge import Knowledge
-from slacktide.engine.planning import next_ends, situation_of
-from slacktide.optimizer.api import Situation
+from slacktide.engine.situating import situation_of
+from slacktide.engine.taking_in import next_ends
 from slacktide.optimizer.plan import Versions
+from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World

@@ -10,11 +10,12 @@ from typing import Any, Final
 from slacktide.algebra.textual import to_text
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
-from slacktide.engine.knowledge import current_joins, stored_facts
+from slacktide.engine.knowledge import current_joins
 from slacktide.engine.plan import Plan
 from slacktide.engine.plan_tree import plan_tree
 from slacktide.engine.planning import plan_next
 from slacktide.engine.reports import Report
+from slacktide.engine.sizes import stored_facts
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import state_sources, verdict
 from slacktide.program.textual import program_text

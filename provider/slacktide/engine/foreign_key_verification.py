@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from slacktide.common.clock import Clock
 from slacktide.engine.foreign_key_check import Check, columns_of, null_keys, repeated_keys
-from slacktide.engine.foreign_keys import (
-    Declared,
-    declared,
-    doubts,
-    example,
-    foreign_key_of,
-)
-from slacktide.engine.planning import taken_in
+from slacktide.engine.foreign_keys import Declared, declared, doubts, example, foreign_key_of
+from slacktide.engine.taking_in import taken_in
 from slacktide.program.operator import Operator, Program
 from slacktide.spark.task import Task
 from slacktide.store import requirement as q

@@ -7,11 +7,10 @@ in their segments, costs in the reports of the newest runs, which the world keep
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from math import isfinite
 from typing import Any
 
 from slacktide.algebra import relation as r
@@ -19,28 +18,23 @@ from slacktide.algebra.tree import relations
 from slacktide.algebra.view import ReadView
 from slacktide.algebra.widths import row_width
 from slacktide.common.chain_ids import mirror_id
-from slacktide.common.ranges import covered
-from slacktide.common.reasons import Reason
-from slacktide.optimizer.costs import (
-    DEFAULTS,
-    Coefficients,
-    Evidence,
-    Fit,
-    PastRun,
-    Sample,
-    Vector,
-    fit,
+from slacktide.engine.past_runs import has_stumbled, has_turned_back, past_run, sample_of
+from slacktide.engine.sizes import (
+    all_counted,
+    changed_rows,
+    column_facts,
+    covered_by,
+    extension_of,
+    stored_facts,
 )
+from slacktide.optimizer.costs import DEFAULTS, Coefficients, Evidence, Fit, fit
 from slacktide.optimizer.costs.evidence import USUAL
-from slacktide.optimizer.costs.vector import KINDS
 from slacktide.optimizer.join_bags import present
 from slacktide.optimizer.normal import normal
 from slacktide.optimizer.others import Others
 from slacktide.optimizer.states import bag_chain, chain_of
 from slacktide.optimizer.statistics import (
     ChangeFacts,
-    ColumnFacts,
-    Extension,
     Figure,
     SourceFacts,
     Statistics,
@@ -48,19 +42,12 @@ from slacktide.optimizer.statistics import (
     with_columns,
 )
 from slacktide.optimizer.statistics.spans import reached
-from slacktide.store.naming import newest_extension, segments
-from slacktide.store.record import MOST_SPANS, Chain, ColumnStatistics, Source, ViewRecord
+from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
 MOST_SAMPLES = 500
-LARGEST_FIGURE = 1e15
-"""Seconds, rows or bytes above which a figure is none that a run measured."""
-LARGEST_EXPECTED = 1e30
-"""And none that was expected of one."""
 TEXT_WIDTH = 8.0
 """Bytes that a value takes in a file of text: a guess, where nobody has counted rows."""
-_STUMBLED = ("CHANGE_FAILS", "PROGRAM_REFUSED")
-"""Why a run took the author's text in place of a program that failed."""
 
 
 class Knowledge:
@@ -78,7 +65,7 @@ class Knowledge:
         """The coefficients that the newest runs show, and how well they tell of these."""
         told = (view for _, views in reversed(self.told) for view in views.values())
         # What was cancelled has taken CPU of which the work is not told.
-        samples = (_sample(view) for view in told if not _has_turned_back(view))
+        samples = (sample_of(view) for view in told if not has_turned_back(view))
         return fit([*islice(filter(None, samples), MOST_SAMPLES)], self.calibrated)
 
     @property
@@ -107,7 +94,9 @@ class Knowledge:
             return now
         since = record.since
         past = [
-            _past(number, views.get(record.name)) for number, views in self.told if number >= since
+            past_run(number, views.get(record.name))
+            for number, views in self.told
+            if number >= since
         ]
         runs = [one for one in past if one is not None]
         return replace(now, runs=runs)
@@ -118,7 +107,7 @@ class Knowledge:
             return False
         views = (views.get(record.name) for _, views in reversed(self.told))
         newest = islice((told for told in views if told), USUAL)
-        return any(_has_stumbled(told) for told in newest)
+        return any(has_stumbled(told) for told in newest)
 
     @cached_property
     def told(self) -> list[tuple[int, Mapping[str, Any]]]:
@@ -145,7 +134,7 @@ class Knowledge:
 
     def rows(self, view: ReadView, end: Mapping[str, int]) -> int | None:
         """The rows of all sources of a view; None where those of one are not known."""
-        return _all_counted(self.world.sources[name].rows_at(end[name]) for name in view.sources)
+        return all_counted(self.world.sources[name].rows_at(end[name]) for name in view.sources)
 
     def rows_changed(
         self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
@@ -207,133 +196,6 @@ class Knowledge:
                     yield rel.digest, self._chains[name].rows
 
 
-def _all_counted(counts: Iterable[int | None]) -> int | None:
-    """The sum; None where one of them is not known."""
-    found = [*counts]
-    known = [count for count in found if count is not None]
-    return sum(known) if len(known) == len(found) else None
-
-
-def changed_rows(rows: int | None, size: int, whole: int, all_rows: Figure) -> Figure:
-    """Rows of a change; by its bytes where they are not known.
-
-    Args:
-        rows: as counted.
-        size: bytes of its files.
-        whole: bytes of all files of the source.
-        all_rows: of the source.
-    """
-    if rows is not None:
-        return Figure(float(rows), "observed")
-    return Figure(all_rows.value * size / whole if whole else 0.0)
-
-
-def covered_by(source: Source, start: int, end: int) -> dict[str, Figure]:
-    """The share of the range of each column that the changes of some versions cover.
-
-    Of columns alone of which every arrival, and what is known of the source, tells.
-    """
-    if end - start > MOST_SPANS + len(source.skipped):
-        return {}  # of so many it is not kept
-    spans = {one.version: one.columns for one in source.spans if start < one.version <= end}
-    versions = {v for v in range(start + 1, end + 1) if v not in source.skipped}
-    found: dict[str, Figure] = {}
-    if not versions or not versions <= spans.keys():
-        return found
-    for name, known in source.statistics.items():
-        told = [spans[version].get(name) for version in sorted(versions)]
-        if known.low is None or known.high is None or None in told:
-            continue
-        of = [one for one in told if one is not None]
-        keys = _all_counted(one.count for one in of)
-        ranges = (
-            pair for one in of for pair in zip(one.bounds[::2], one.bounds[1::2], strict=True)
-        )
-        found[name] = Figure(covered(ranges, keys, known.low, known.high), "observed")
-    return found
-
-
-def stored_facts(chain: Chain) -> StoredFacts:
-    """Rows, bytes and files of a chain, base and segments."""
-    pieces = list(segments(chain))
-    return StoredFacts(
-        rows=float(sum(piece.rows for piece in pieces)),
-        bytes=float(sum(piece.bytes for piece in pieces)),
-        files=sum(len(piece.files) for piece in pieces),
-    )
-
-
-def extension_of(chain: Chain, world: World) -> Extension | None:
-    """What the newest run that extended a chain read; of those that were merged, what one of them did."""
-    newest, changes = newest_extension(chain, world) or (None, 0)
-    if newest is None or newest.read is None:
-        return None
-    return Extension(float(newest.read), changes / newest.runs)
-
-
-def column_facts(
-    told: Mapping[str, ColumnStatistics], key: Sequence[str], rows: Figure
-) -> dict[str, ColumnFacts]:
-    """What is known of the columns of a source.
-
-    Args:
-        told: what footers tell.
-        key: declared; a column that alone is the key has as many values as there are rows.
-        rows: of the source.
-    """
-    found = {name: _column(known, rows) for name, known in told.items()}
-    if len(key) == 1:
-        values = Figure(rows.value, "declared")
-        of_key = found.get(key[0], ColumnFacts())
-        found[key[0]] = replace(of_key, distinct=values, nulls=Figure(0.0, "declared"))
-    return found
-
-
-def _column(known: ColumnStatistics, rows: Figure) -> ColumnFacts:
-    unknown = ColumnFacts()
-    distinct = None if known.distinct is None else min(known.distinct, rows.value)
-    # Files that came before a column was added say nothing of it.
-    is_known = known.nulls is not None and known.rows and 2 * known.rows >= rows.value
-    return ColumnFacts(
-        None if distinct is None else Figure(distinct, "observed"),
-        known.low,
-        known.high,
-        Figure((known.nulls or 0) / known.rows, "observed") if is_known else unknown.nulls,
-    )
-
-
-def _sample(told: Any) -> Sample | None:
-    """The work of a view and what it took; None where a report does not say both in figures."""
-    try:
-        actual = told["actual"]
-        found = Sample(Vector.of_report(actual), float(actual["cpu_seconds"]))
-        is_whole = bool(actual["jobs"]) and _is_sound(found.work, found.seconds)
-        # Earlier builds did not count all kinds of work, and expected none of these: neither tells of prices of today.
-        is_whole = is_whole and "rows_grouped" in actual
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        return None
-    return found if is_whole else None
-
-
-def _has_turned_back(told: Any) -> bool:
-    return isinstance(told, Mapping) and bool(told.get("switched"))
-
-
-def _has_stumbled(told: Any) -> bool:
-    reasons = told.get("reasons") if isinstance(told, Mapping) else None
-    listed = reasons if isinstance(reasons, list | tuple) else ()
-    return any(Reason.parse(str(one)).code in _STUMBLED for one in listed)
-
-
-def _sound_count(told: Any) -> int | None:
-    return told if isinstance(told, int) and 0 <= told <= LARGEST_FIGURE else None
-
-
-def _is_sound(work: Vector, *figures: float, most: float = LARGEST_FIGURE) -> bool:
-    counts = (getattr(work, kind) for kind in KINDS)
-    return all(isfinite(one) and 0 <= one <= most for one in (*counts, *figures))
-
-
 def _by_chain(kept: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for name, chains in kept:
@@ -355,43 +217,5 @@ def current_joins(world: World, record: ViewRecord) -> tuple[str, ...]:
     return tuple(chain for chain in current(world, record) if chain not in needed)
 
 
-def _failed_joins(reasons: Iterable[str]) -> Iterator[str]:
-    parsed = map(Reason.parse, reasons)
-    return (reason.detail for reason in parsed if reason.code == "JOIN_FAILS")
-
-
 def _versions(world: World, chain: str) -> Mapping[str, int] | None:
     return world.chains[chain].versions if chain in world.chains else None
-
-
-def _past(run: int, told: Any) -> PastRun | None:
-    """A run of a view; None where its report does not say what was expected, and what it took."""
-    taken = _sample(told)
-    if taken is None:
-        return None
-    try:
-        predicted = told["predicted"]
-        found = PastRun(
-            run=run,
-            way=predicted["way"],
-            program=predicted["program"],
-            expected=Vector.of_report(predicted),
-            measured=taken.work,
-            in_tasks=taken.seconds,
-            prices={one["way"]: float(one["price"]) for one in predicted.get("alternatives", ())},
-            rows=_sound_count(told.get("rows")),
-            changed=_sound_count(predicted.get("changed_rows")),
-            # The first run reads rows as they have landed.
-            merges=bool(predicted.get("merges", "FIRST_RUN" not in told.get("reasons", ()))),
-            unmerged=_sound_count(predicted.get("unmerged_rows")),
-            switches="remembering" in predicted,
-            turned_back=_has_turned_back(told),
-            is_first="FIRST_RUN" in told.get("reasons", ()),
-            failed_joins=tuple(_failed_joins(told.get("reasons", ()))),
-        )
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        return None
-    # Of joins without keys more may be expected than any run measures, which is no reason to learn nothing of it.
-    return (
-        found if _is_sound(found.expected, *found.prices.values(), most=LARGEST_EXPECTED) else None
-    )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slacktide.common.chain_ids import mirror_id
+from slacktide.engine.mirrors_due import is_mirror_due
 from slacktide.engine.plan import Plan
-from slacktide.engine.planning import is_mirror_due
 from slacktide.engine.reports import MirrorReport
 from slacktide.engine.staleness import still_apart, still_due
 from slacktide.engine.work import Work

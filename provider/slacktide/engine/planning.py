@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import reduce
 from time import process_time
 from typing import Final
 
 from slacktide.algebra.view import ReadView
-from slacktide.common.chain_ids import is_mirror, is_state, mirror_id
-from slacktide.common.quantities import parse_bytes
 from slacktide.common.tree import of_type
 from slacktide.engine.compacting import compactions_due
 from slacktide.engine.foreign_keys import due as keys_due
-from slacktide.engine.foreign_keys import foreign_key_of, foreign_keys_at, upkeep_in
-from slacktide.engine.goal_setting import rounds_of, weights_of
+from slacktide.engine.foreign_keys import foreign_key_of, upkeep_in
 from slacktide.engine.knowledge import Knowledge
+from slacktide.engine.mirrors_due import is_mirror_due, mirror_segments_due
 from slacktide.engine.plan import NOTHING_DECLARED, Declared, Plan
 from slacktide.engine.progressing import progress_of
+from slacktide.engine.situating import situation_of
+from slacktide.engine.taking_in import next_ends
 from slacktide.errors import UnknownObjectError
-from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.budget import IsSpent
-from slacktide.optimizer.compaction import PRICES, Piece, Prices, is_earned
-from slacktide.optimizer.join_bags import is_ahead
-from slacktide.optimizer.mirror import is_due
-from slacktide.optimizer.net_changes import netted
+from slacktide.optimizer.compaction import PRICES, Prices
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.progress import plan_turn
-from slacktide.optimizer.statistics import Statistics
-from slacktide.optimizer.upkeep import Upkeep, kept_versions
+from slacktide.optimizer.upkeep import Upkeep
 from slacktide.program.operator import Save
-from slacktide.store.arrivals import Totals
-from slacktide.store.naming import segments
-from slacktide.store.record import Source, ViewRecord
-from slacktide.store.world import World, reads
+from slacktide.store.record import ViewRecord
+from slacktide.store.world import World
 
 MOST_SECONDS: Final = 30.0
 """Of CPU that the search for ways to maintain one view may take; twice what the widest of TPC-DS takes."""
@@ -112,88 +105,6 @@ def plan_views(
     return _consistent(known, plans, ends)
 
 
-def situation_of(
-    known: Knowledge,
-    record: ViewRecord | None,
-    view: ReadView,
-    start: Mapping[str, int],
-    end: Mapping[str, int],
-    policy: str,
-    rebuilds: str = "",
-) -> Situation:
-    """What the planner is told of a view in a run between two version vectors; see `Situation`."""
-    world = known.world
-    states = state_versions(world)
-    kept = {} if start else kept_versions(view, states, end)
-    since = {**end, **kept} if kept else start
-    merged = _merged(world, view, end)
-    statistics = known.statistics(view, since, end)
-    own = () if record is None or not start else record.states
-    is_behind = any(is_ahead(states.get(chain, {}), start) for chain in own)
-    caught = situation_of(known, record, view, {}, end, policy) if is_behind else None
-    return Situation(
-        start=start,
-        end=end,
-        share=_share(known, view, since, end),
-        states=states,
-        policy=policy,
-        token=0 if record is None else record.token,
-        mirrors=mirror_versions(world),
-        rebuilds=rebuilds,
-        kept=kept,
-        foreign_keys=foreign_keys_at(world, start, end),
-        broken="" if record is None else record.doubted,
-        statistics=statistics,
-        evidence=known.evidence(
-            record,
-            known.rows(view, end),
-            known.rows_changed(view, since, end),
-            merges=_merges(world, view, end, merged),
-            unmerged=reduce(Totals.plus, merged.values(), Totals()).rows,
-        ),
-        remembers=() if record is None else record.remembers,
-        is_shared=record is not None and known.is_shared(record),
-        others=known.others("" if record is None else record.name),
-        stumbles=known.stumbles(record),
-        rounds=0 if record is None else rounds_of(record.settings),
-        append_only=frozenset(
-            name for name in view.sources if _never_loses_rows(world.sources[name])
-        ),
-        netted=_netted(world, view, statistics, end),
-        caught=caught if caught and is_ahead(caught.kept, start) else None,
-    )
-
-
-def _never_loses_rows(source: Source) -> bool:
-    """Whether no row of a source is ever taken away: rows of plain files come, and nothing else."""
-    return source.kind == "files" or bool(source.arguments.get("append_only"))
-
-
-def _netted(
-    world: World, view: ReadView, statistics: Statistics, end: Mapping[str, int]
-) -> frozenset[str]:
-    """The sources of a view whose changes are netted, of those that have ever lost a row, or may have."""
-    if view.relation is None:
-        return frozenset()
-    arrivals = {name: world.sources[name].arrivals for name in view.sources}
-    losing = [name for name, one in arrivals.items() if one.totals(0, end[name]).deletes != 0]
-    return netted(view.relation, statistics, losing)
-
-
-def _merged(world: World, view: ReadView, end: Mapping[str, int]) -> dict[str, Totals]:
-    """By source of which a full run merges a mirror with the changes after it, as rows have gone: these changes."""
-    found = {name: _since_base(world, name, end[name]) for name in view.sources}
-    return {name: changes for name, changes in found.items() if changes.deletes != 0}
-
-
-def _merges(world: World, view: ReadView, end: Mapping[str, int], merged: Collection[str]) -> bool:
-    """Whether a full run merges most of the rows that it reads; see `Evidence.merges`."""
-    rows = {name: world.sources[name].rows_at(end[name]) or 0 for name in view.sources}
-    if not any(rows.values()):  # nobody has counted them
-        return bool(merged)
-    return 2 * sum(rows[name] for name in merged) > sum(rows.values())
-
-
 def _chosen(world: World, views: Sequence[str] | None) -> tuple[list[ViewRecord], tuple[str, ...]]:
     """The views of a run, and in words which were named and are left out."""
     if views is None:
@@ -211,63 +122,6 @@ def _chosen(world: World, views: Sequence[str] | None) -> tuple[list[ViewRecord]
         if world.views[name].paused
     )
     return [record for name in views if not (record := world.views[name]).paused], paused
-
-
-def next_ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
-    """How far each source is taken in: all of it, unless it is held or has a backlog limit.
-
-    No less than the foremost view has taken in: all views of a run, and so the states that they
-    share, stand at one version afterwards. An answer that is made anew does not go back in time.
-    """
-    readers: dict[str, list[ViewRecord]] = {}
-    for record in records:
-        for name in reads(record):
-            readers.setdefault(name, []).append(record)
-    taken = taken_in(world)
-    return {
-        name: _end(source, readers.get(name, []), taken.get(name, 0))
-        for name, source in world.sources.items()
-    }
-
-
-def _end(source: Source, readers: Sequence[ViewRecord], taken: int) -> int:
-    """How far a run takes in a source that these of its views read, where anything has taken it in so far."""
-    reached = [one.reached[source.name] for one in readers if source.name in one.reached]
-    foremost = max(reached, default=taken)
-    if source.held:
-        return foremost
-    # A view without an answer is made from all rows, however far it lags, and holds no other back; nor does
-    # one whose answer is due later.
-    each = [one for one in readers if not weights_of(one.settings)]
-    lags = [v for one in each if (v := (one.versions or {}).get(source.name)) is not None]
-    return max(foremost, _limited(source, min(lags, default=foremost)))
-
-
-def taken_in(world: World) -> dict[str, int]:
-    """How far anything has taken in each source.
-
-    States that others keep do not go back, and files that a mirror holds may be gone.
-    """
-    kept = (c.versions for c in world.chains.values() if is_state(c.id) or is_mirror(c.id))
-    found: dict[str, int] = {}
-    for vector in (*kept, *(view.reached for view in world.views.values())):
-        for source, version in (vector or {}).items():
-            found[source] = max(version, found.get(source, version))
-    return found
-
-
-def _limited(source: Source, start: int) -> int:
-    limit = source.arguments.get("max_backlog")
-    if limit is None:
-        return source.version
-    if isinstance(limit, int):
-        return min(source.version, start + max(limit, 1))
-    left = parse_bytes(limit, setting="max_backlog")
-    end = start
-    while end < source.version and (end == start or left >= source.arrivals[end].bytes):
-        left -= source.arrivals[end].bytes
-        end += 1
-    return end
 
 
 def _plan_one(
@@ -292,32 +146,6 @@ def time_for_search() -> IsSpent:
     """Whether the search for ways to maintain one view has taken `MOST_SECONDS` from now on."""
     end = process_time() + MOST_SECONDS
     return lambda: process_time() > end
-
-
-def mirror_versions(world: World) -> dict[str, int]:
-    """The version up to which the mirror of each source is compacted: no older snapshot is told."""
-    return {
-        name: max(s.versions[name] for s in segments(chain) if s is chain.base or s.runs > 1)
-        for name in world.sources
-        if (chain := world.chains.get(mirror_id(name))) is not None and chain.base is not None
-    }
-
-
-def state_versions(world: World) -> dict[str, Mapping[str, int]]:
-    """The version vectors of all that is stored, by chain."""
-    return {i: c.versions for i, c in world.chains.items() if c.versions is not None}
-
-
-def _share(
-    known: Knowledge, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
-) -> float:
-    """Rows that changed over rows that are there; in bytes where rows are not known."""
-    changed, there = known.rows_changed(view, start, end), known.rows(view, end)
-    if changed is None or there is None:
-        arrivals = {name: known.world.sources[name].arrivals for name in view.sources}
-        changed = sum(a.totals(start.get(n, 0), end[n]).bytes for n, a in arrivals.items())
-        there = sum(a.totals(0, end[n]).bytes for n, a in arrivals.items())
-    return changed / there if there else float(changed > 0)
 
 
 def _consistent(known: Knowledge, plans: list[ViewPlan], ends: Mapping[str, int]) -> list[ViewPlan]:
@@ -352,28 +180,6 @@ def _saves(plan: ViewPlan) -> list[Save]:
     return [] if plan.program is None else list(of_type(plan.program, Save))
 
 
-def mirror_segments_due(world: World, read: Mapping[str, int], prices: Prices) -> dict[str, int]:
-    """The mirrors to which landed files are added as a segment, and up to which version.
-
-    Args:
-        world: the log as it is.
-        read: the sources whose snapshots a run reads and whose mirror it does not write anew, and as of
-            which version.
-        prices: of reading and writing.
-    """
-    return {name: end for name, end in read.items() if _is_segment_due(world, name, end, prices)}
-
-
-def _is_segment_due(world: World, name: str, end: int, prices: Prices) -> bool:
-    """Whether what came to a mirror up to a version is to be a segment of it."""
-    source = world.sources[name]
-    chain = world.chains.get(mirror_id(name))
-    if chain is None or chain.versions is None:
-        return False
-    arrivals = source.arrivals[chain.versions[name] : end]
-    return is_earned([Piece(len(a.files), a.rows or 0, a.bytes) for a in arrivals], prices)
-
-
 def _upkeep(world: World, plans: Iterable[ViewPlan]) -> dict[str, Upkeep]:
     """What any run goes by, of each view that this one computes."""
     known = frozenset(map(foreign_key_of, world.held_keys.values()))
@@ -394,26 +200,3 @@ def _read_versions(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> d
         for name in upkeep[plan.view].snapshots if plan.view in upkeep else ():
             read[name] = min(plan.end[name], read.get(name, plan.end[name]))
     return dict(sorted(read.items()))
-
-
-def _since_base(world: World, name: str, end: int) -> Totals:
-    """What has come to a mirror since its base was written; nothing where there is none, or a run will write it anew."""
-    chain = world.chains.get(mirror_id(name))
-    if chain is None or chain.base is None or is_mirror_due(world, name, end):
-        return Totals()
-    return world.sources[name].arrivals.totals(chain.base.versions[name], end)
-
-
-def is_mirror_due(world: World, name: str, end: int) -> bool:
-    """Whether the mirror of a source is to be written at a version."""
-    source = world.sources[name]
-    return source.kind == "change-feed" and is_due(*_mirrored(world, source, end))
-
-
-def _mirrored(world: World, source: Source, end: int) -> tuple[int | None, int]:
-    chain = world.chains.get(mirror_id(source.name))
-    base = None if chain is None else chain.base
-    if base is None:
-        return None, 0
-    version = base.versions[source.name]
-    return base.rows, sum(arrival.rows or 0 for arrival in source.arrivals[version:end])

@@ -10,10 +10,11 @@ from itertools import pairwise
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.engine.goal_setting import weights_of
-from slacktide.engine.knowledge import Knowledge, changed_rows, current_joins
-from slacktide.optimizer.api import Situation
+from slacktide.engine.knowledge import Knowledge, current_joins
+from slacktide.engine.sizes import changed_rows
 from slacktide.optimizer.join_bags import present
 from slacktide.optimizer.progress import Progress
+from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts, Statistics
 from slacktide.optimizer.statistics.arrivals import Arrived, expected, foreseen
 from slacktide.optimizer.statistics.intervals import together

@@ -9,8 +9,10 @@ from slacktide.common.chain_ids import mirror_id
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.engine.foreign_keys import lost
+from slacktide.engine.mirrors_due import is_mirror_due
 from slacktide.engine.plan import Declared, Plan
-from slacktide.engine.planning import is_mirror_due, make_plan, state_versions
+from slacktide.engine.planning import make_plan
+from slacktide.engine.situating import state_versions
 from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.join_bags import is_ahead
 from slacktide.optimizer.plan import ViewPlan

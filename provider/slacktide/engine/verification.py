@@ -15,8 +15,8 @@ from slacktide.common.clock import parse_instant
 from slacktide.common.tree import of_type
 from slacktide.engine.expansion import query_of, views_below
 from slacktide.engine.matching import Magnitudes, unmatched
+from slacktide.engine.mirrors_due import mirror_versions
 from slacktide.engine.pinning import check_windows, snapshot_windows
-from slacktide.engine.planning import mirror_versions
 from slacktide.engine.reading import stored_columns
 from slacktide.engine.ties import is_legal_cut
 from slacktide.engine.work import is_of_all

@@ -15,10 +15,11 @@ from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.planning import time_for_search
 from slacktide.engine.progressing import imagined_progress
 from slacktide.errors import InvalidSettingError
-from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.costs import Vector
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.progress import plan_turn
+from slacktide.optimizer.situation import Situation
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 

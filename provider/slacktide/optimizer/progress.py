@@ -19,7 +19,7 @@ from typing import Any, Final
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
-from slacktide.optimizer.api import Situation, estimated, plan_view
+from slacktide.optimizer.api import estimated, plan_view
 from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.choice.sharing import UnreachableError
 from slacktide.optimizer.costs import Vector, program_work
@@ -33,6 +33,7 @@ from slacktide.optimizer.memo.emptiness import Quiet
 from slacktide.optimizer.period_chains import Naming
 from slacktide.optimizer.plan import Versions, ViewPlan
 from slacktide.optimizer.rounds import Rounds
+from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.intervals import before_last, newest, united
 from slacktide.optimizer.turn import Turn

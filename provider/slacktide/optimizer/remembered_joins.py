@@ -20,11 +20,12 @@ from typing import Any, Final
 from slacktide.algebra import relation as r
 from slacktide.algebra.tree import sources
 from slacktide.optimizer.costs import Candidate, Evidence, Vector, program_key, program_work
-from slacktide.optimizer.derivation import Maintenance, Premises, maintain, scopes
+from slacktide.optimizer.derivation import Premises
 from slacktide.optimizer.join_bags import is_large, is_there, joins, joins_of, present
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.others import NOBODY, Others
 from slacktide.optimizer.plan import Versions
+from slacktide.optimizer.programs import Maintenance, maintain, scopes
 from slacktide.optimizer.states import bag_chain
 from slacktide.optimizer.statistics import Cardinality, StoredFacts
 from slacktide.optimizer.statistics.widths import packed

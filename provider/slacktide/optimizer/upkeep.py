@@ -9,11 +9,12 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_state
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.derivation import Premises, maintain, scopes
+from slacktide.optimizer.derivation import Premises
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.join_bags import is_ahead, is_there, joins_of, sources_of
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.plan import Versions
+from slacktide.optimizer.programs import maintain, scopes
 from slacktide.program.chains import chains_read
 from slacktide.program.operator import Program, ReadSnapshot, Save
 

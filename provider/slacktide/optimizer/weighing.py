@@ -30,7 +30,9 @@ from typing import Any, Final
 
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.costs import Coefficients, Evidence, Prediction
-from slacktide.optimizer.costs.evidence import USUAL, Candidate, PastRun, Way
+from slacktide.optimizer.costs.evidence import USUAL
+from slacktide.optimizer.costs.past_run import PastRun, Way
+from slacktide.optimizer.costs.prediction import Candidate
 
 LARGEST_SHARE: Final = 0.1
 """The share of the sources that is taken in by increments while nobody knows what they cost."""

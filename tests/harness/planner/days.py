@@ -11,10 +11,11 @@ from typing import ClassVar
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
-from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.plan import Versions, ViewPlan
 from slacktide.optimizer.progress import Progress, plan_turn
+from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
 from slacktide.optimizer.statistics.intervals import united
 from slacktide.optimizer.upkeep import state_sources

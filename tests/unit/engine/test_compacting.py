@@ -12,7 +12,7 @@ from slacktide.algebra import scalar as sc
 from slacktide.algebra.view import ReadView
 from slacktide.engine.committing import updates
 from slacktide.engine.compacting import compactions_due
-from slacktide.engine.planning import mirror_segments_due, mirror_versions
+from slacktide.engine.mirrors_due import mirror_segments_due, mirror_versions
 from slacktide.engine.reading import _as_of
 from slacktide.engine.staleness import still_apart
 from slacktide.errors import UnknownObjectError

@@ -29,8 +29,8 @@ from slacktide.engine.planning import make_plan
 from slacktide.engine.sources.pins import content_digest
 from slacktide.errors import DataError, SourceError
 from slacktide.optimizer import remembered_joins, upkeep
-from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.foreign_keys import ForeignKey
+from slacktide.optimizer.programs import maintain
 from slacktide.spark.executor import Executor
 from slacktide.store.update import CreateWorkspace
 

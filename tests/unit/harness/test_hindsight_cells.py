@@ -45,6 +45,15 @@ def test_a_tenth_of_a_second_is_near_the_best() -> None:
     assert (cell.is_right, cell.is_cheap) == (False, True)
 
 
+def test_a_way_is_near_the_best_whatever_the_planner_spent_on_states_besides() -> None:
+    keeping = [one(told("full", 2.0), 3.0, 1.0)] * 2
+    (cell,) = cells(keeping)
+    assert (cell.is_right, cell.is_near, cell.is_cheap) == (True, True, False)
+    (other,) = cells([one(told("incremental", 1.3), 1.3, 1.0)] * 2)
+    assert (other.is_near, other.is_cheap) == (False, False)
+    assert summary(keeping)["way near the best"] == 1.0
+
+
 def test_what_differs_less_than_its_noise_is_even() -> None:
     found = [one(told("full", 1.1), 1.0, full) for full in (1.1, 1.4, 1.1)]
     assert [cell.is_even for cell in cells(found)] == [True]

@@ -8,10 +8,9 @@ from slacktide.algebra import relation as r
 from slacktide.common.tree import of_type
 from slacktide.errors import InvariantError
 from slacktide.optimizer import full
-from slacktide.optimizer.costs.evidence import COUNTING, MERGING
-from slacktide.optimizer.derivation import batch, evaluate, maintain, rebuild
-from slacktide.optimizer.full import anew, merging, unstored, without_states
+from slacktide.optimizer.full import COUNTING, MERGING, anew, merging, unstored, without_states
 from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.programs import batch, evaluate, maintain, rebuild
 from slacktide.program import operator as o
 from tests.unit.optimizer.views import FILTERED, JOINED, RANKED, SUMMED, TOP, view
 

@@ -12,10 +12,11 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.api import Situation, plan_view
+from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.compaction import extended
 from slacktide.optimizer.costs import Evidence
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.states import chain_of
 from slacktide.optimizer.upkeep import kept_versions, missing_state, state_sources, upkeep_of
 from slacktide.program import operator as o

@@ -13,9 +13,9 @@ from slacktide.common.node import Node
 from slacktide.common.tree import of_type
 from slacktide.optimizer.applications import maintenance
 from slacktide.optimizer.costs.memo import MemoCosts
-from slacktide.optimizer.derivation import maintain
 from slacktide.optimizer.expand import METHODS, Problem, expand
 from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.programs import maintain
 from slacktide.optimizer.rounds import Rounds, worth_keeping
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
 from slacktide.program import operator as o

@@ -10,14 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slacktide.optimizer.costs import Candidate, Evidence, PastRun
-from slacktide.optimizer.costs.evidence import COUNTING, MERGING, MOST_STARTING, STARTING
-from slacktide.optimizer.weighing import (
-    LEAST_ROWS,
-    REGRET,
-    Case,
-    Weighed,
-    weigh,
-)
+from slacktide.optimizer.costs.evidence import MOST_STARTING, STARTING
+from slacktide.optimizer.full import COUNTING, MERGING
+from slacktide.optimizer.weighing import LEAST_ROWS, REGRET, Case, Weighed, weigh
 from tests.unit.optimizer.weighed import (
     COSTS,
     SIZES,

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
-from slacktide.optimizer.costs.evidence import (
-    Candidate,
-    Evidence,
-    PastRun,
-    Prediction,
-    Way,
-    program_key,
-)
+from slacktide.optimizer.costs.evidence import Evidence
 from slacktide.optimizer.costs.fitting import Fit, Sample, fit
+from slacktide.optimizer.costs.past_run import PastRun, Way
+from slacktide.optimizer.costs.prediction import Candidate, Prediction, program_key
 from slacktide.optimizer.costs.program import ProgramWork, program_work, work_by_node
 from slacktide.optimizer.costs.vector import Vector
 

@@ -12,28 +12,17 @@ both together: as many changes may lie close together, or anywhere, and the mode
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import inf, log, sqrt
-from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final
 
 from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
 from slacktide.optimizer.costs.fitting import FLOOR
-from slacktide.optimizer.costs.vector import KINDS, Vector
-from slacktide.program.operator import Program
-
-Way = Literal["incremental", "rebuild", "text"]
-Basis = Literal["observed", "modelled", "doubted"]
-
-
-MERGING: Final = 3.5
-"""What the author's text takes where rows have gone from mirrors, over what it takes where none have: the median of 11
-TPC-H views (ADR 0009)."""
-
-COUNTING: Final = 1.1
-"""The same of programs that add signed rows up: of 19 TPC-H views, after a tenth of the rows had changed (ADR 0009)."""
+from slacktide.optimizer.costs.past_run import PastRun, Way, ratio
+from slacktide.optimizer.costs.prediction import Basis, Candidate, Prediction
+from slacktide.optimizer.costs.vector import Vector
 
 ALIKE: Final = 2.0
 """From one class of sizes of changes to the next: changes are alike within the root of it."""
@@ -52,137 +41,6 @@ STARTING: Final = 0.3
 """Seconds of what tasks of increments take, by which they start and open files, and which do not grow with the work (ADR 9)."""
 MOST_STARTING: Final = 0.25
 """The share of a run that this is at most."""
-
-
-class Candidate(NamedTuple):
-    """A program that a run may go by.
-
-    Attributes:
-        program: its digest.
-        work: by the model, as of now.
-        merging: what it takes where rows have gone from mirrors, over what it takes where none have.
-        is_guessed: whether nobody knows how much of some table the keys of the changes reach.
-    """
-
-    program: str
-    work: Vector
-    merging: float = 1.0
-    is_guessed: bool = False
-
-    @classmethod
-    def of(cls, program: Program, work: Vector, *, is_guessed: bool = False) -> Candidate:
-        """A program, by its digest."""
-        return cls(program_key(program), work, is_guessed=is_guessed)
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What a program is expected to cost in a run.
-
-    Attributes:
-        way: what it does: extend the answer, build states and answer anew, or the answer alone, by the author's text
-            or over signed rows.
-        program: its digest, as hexadecimal text.
-        work: by the model.
-        in_tasks: seconds of CPU of tasks.
-        outside: seconds of CPU outside of them.
-        basis: ``observed`` where the very program has run before, ``modelled`` where it has not, and
-            ``doubted`` where what was believed of it has expired.
-        changed: rows of all changes that the run takes in; None where they are not known.
-        merges, unmerged: as of `Evidence`.
-    """
-
-    way: Way
-    program: str
-    work: Vector
-    in_tasks: float
-    outside: float
-    basis: Basis
-    changed: int | None = None
-    merges: bool = True
-    unmerged: int | None = None
-
-    @property
-    def price(self) -> float:
-        """All seconds of CPU, by which programs are compared."""
-        return self.in_tasks + self.outside
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the form that plans and reports store; figures are named as those that are measured."""
-        return {
-            "way": self.way,
-            "program": self.program,
-            "basis": self.basis,
-            "cpu_seconds": round(self.in_tasks, 3),
-            "outside_seconds": round(self.outside, 3),
-            **({} if self.changed is None else {"changed_rows": self.changed}),
-            "merges": self.merges,
-            **({} if self.unmerged is None else {"unmerged_rows": self.unmerged}),
-            **self.work.to_dict(),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class PastRun:
-    """A run of the view: what was expected of its program, and what it took.
-
-    Attributes:
-        run: its number.
-        way, program: as in `Prediction`.
-        expected: the work that the model saw in it.
-        measured: the work that was counted.
-        in_tasks: seconds of CPU that its tasks took.
-        prices: what each way would have cost, as expected then.
-        rows: of the view's sources then; None where they were not known.
-        changed: rows of all changes that it took in; None where they were not known.
-        merges, unmerged: as of `Evidence`, at that run.
-        switches: whether it started or stopped to remember a join.
-        turned_back: whether it left its program for a full run: its figures are of both.
-        is_first: whether it was the view's first of all, which is what young Java takes.
-        failed_joins: the chain of the join that it was to remember and could not compute whole, if there was one.
-    """
-
-    run: int
-    way: Way
-    program: str
-    expected: Vector
-    measured: Vector
-    in_tasks: float
-    prices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    rows: int | None = None
-    changed: int | None = None
-    merges: bool = True
-    unmerged: int | None = None
-    switches: bool = False
-    turned_back: bool = False
-    is_first: bool = False
-    failed_joins: Sequence[str] = ()
-
-    @property
-    def full_price(self) -> float:
-        """What the cheaper full way would have cost in place of it, as expected then; nothing where nobody knew."""
-        return min(
-            (price for way, price in self.prices.items() if way != "incremental"), default=0.0
-        )
-
-    def price(self, coefficients: Coefficients) -> float:
-        """What the run cost: measured in tasks, and reckoned by what was counted outside of them."""
-        return self.in_tasks + coefficients.outside(self.measured)
-
-    def seconds_of(self, work: Vector, coefficients: Coefficients) -> float:
-        """What tasks take for a part of such a run, of which the model knows the work.
-
-        The model errs in each kind of work by itself, in rows twofold and in shuffles tenfold, and in what
-        a unit of all of them costs.
-        """
-        if self.turned_back:
-            return coefficients.in_tasks(work)
-        counted = Vector(*(self._counted(kind, getattr(work, kind)) for kind in KINDS))
-        whole = coefficients.in_tasks(self.measured)
-        return coefficients.in_tasks(counted) * _ratio(self.in_tasks, whole)
-
-    def _counted(self, kind: str, expected: float) -> float:
-        return expected * _ratio(getattr(self.measured, kind), getattr(self.expected, kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,8 +239,8 @@ class Evidence:
         """
         if past.way == "incremental":
             rates = self.coefficients
-            return _ratio(rates.in_tasks(work), rates.in_tasks(past.expected))
-        return _ratio(self.rows, past.rows) if self.rows and past.rows else 1.0
+            return ratio(rates.in_tasks(work), rates.in_tasks(past.expected))
+        return ratio(self.rows, past.rows) if self.rows and past.rows else 1.0
 
     def weight(self) -> float:
         """How much dearer the work of the view's programs is than its prices; halfway to 1 on a log scale.
@@ -412,15 +270,6 @@ class Evidence:
         )
 
 
-def program_key(program: Program) -> str:
-    """By what past runs of a program are found: its digest, shortened."""
-    return program.digest.hex()[:16]
-
-
 def _classes(one: float, other: float) -> int:
     """How many times `ALIKE` lies between two numbers."""
     return round(abs(log(max(one, FLOOR) / max(other, FLOOR), ALIKE)))
-
-
-def _ratio(measured: float, expected: float) -> float:
-    return measured / expected if expected > 0 else 1.0
