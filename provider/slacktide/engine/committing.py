@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from slacktide.common.chain_ids import answer_id, changes_id, is_state, mirror_id
+from slacktide.common.tree import of_type
 from slacktide.engine.compacting import Compacted, compacted_requirements, compacted_updates
 from slacktide.engine.forgetting import forget_states
 from slacktide.engine.plan import Plan
 from slacktide.engine.work import Work
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.program.chains import chains_read
+from slacktide.program.operator import Save
 from slacktide.spark.task import Outcome
 from slacktide.store import requirement as q
 from slacktide.store import update as u
@@ -30,6 +33,7 @@ def requirements(
     needed: list[q.Requirement] = [q.PlanOpen(plan.plan_id), q.NotCollected(world.number)]
     worked = [work for work in works if work.outcome is not None]
     sources = {name for work in worked for name in work.plan.end} | {*mirrors, *examined}
+    sources.update(*(world.foreign_keys[name].versions for name in plan.foreign_keys))
     for name in sorted(sources):
         source = world.sources[name]
         needed.append(q.SourceIs(name, source.epoch))
@@ -80,12 +84,32 @@ def updates(
         )
         written.extend(_answer_updates(world, work, work.outcome, run))
         if work.plan.is_due:
-            advanced = u.AdvanceView(work.name, dict(work.plan.end), run, work.plan.remembers)
-            written.append(advanced)
+            versions, joins = dict(work.plan.end), work.plan.remembers
+            written.append(u.AdvanceView(work.name, versions, run, joins, _is_apart(work.plan)))
     return [
         *written,
+        *_parted(world, works, {chain for chain, (_, is_base) in chains.items() if is_base}),
         *_forgotten(world, works),
         *(_state_update(world, i, s, is_base, run, written) for i, (s, is_base) in chains.items()),
+    ]
+
+
+def _is_apart(plan: ViewPlan) -> bool:
+    """Whether an answer is made anew without states: of its view, or of others that it may share later."""
+    program = plan.program
+    if program is None or plan.method != "full":
+        return False
+    return not chains_read(program) and not any(True for _ in of_type(program, Save))
+
+
+def _parted(world: World, works: Sequence[Work], anew: Collection[str]) -> list[u.PartAnswer]:
+    """The views of which a state is made anew by others alone; a state does not always follow from rows alone."""
+    wrote = {work.name: {*work.outcome.chains} for work in works if work.outcome is not None}
+    return [
+        u.PartAnswer(view.name)
+        for view in world.views.values()
+        if view.versions is not None
+        and not (set(view.states) - wrote.get(view.name, set())).isdisjoint(anew)
     ]
 
 

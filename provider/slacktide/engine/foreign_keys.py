@@ -18,6 +18,7 @@ from slacktide.engine.pinning import Window, check_windows, snapshot_windows
 from slacktide.engine.plan import Plan
 from slacktide.errors import DataError, SourceError
 from slacktide.optimizer.foreign_keys import ForeignKey
+from slacktide.optimizer.join_bags import is_ahead
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.upkeep import Upkeep, upkeep_of
 from slacktide.program.operator import Operator, Program
@@ -181,10 +182,13 @@ def _used(world: World, view: ViewRecord, known: frozenset[ForeignKey]) -> froze
 
 
 def lost(world: World, plan: Plan) -> str:
-    """Name a foreign key that a plan goes by and that is not known to hold any more, or give no text."""
+    """Name a foreign key that a plan goes by and that is not known to hold any more, or give no text.
+
+    One that another run has checked further since would be set back to where nobody has.
+    """
     held = world.held_keys
     for name in plan.foreign_keys:
-        if name not in held:
+        if name not in held or is_ahead(held[name].versions, plan.versions):
             return name
     for view in plan.views:
         for name in view.foreign_keys:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
+from slacktide.engine.skipping import check_left_out
 from slacktide.engine.sources import Look, accept, look_again, peek, resolve_file, wide_ddl
 from slacktide.errors import (
     ArrivalChangedError,
@@ -158,6 +159,7 @@ class Intake:
 
         Raises:
             UnknownObjectError: there is no such source or arrival.
+            SourceError: its rows cannot be taken out of the mirror, as files that came since are gone.
         """
         world = self._store.world()
         known("source", name, world.sources)
@@ -171,7 +173,9 @@ class Intake:
                     f"source {name} has no arrival {arrival}",
                     hint=f"its arrivals are numbered 1 to {source.version}",
                 )
-            self._store.commit([u.SkipArrival(name, arrival)], [q.SourceIs(name, source.epoch)])
+            ground = check_left_out(self._store, world, name, arrival)
+            needed = [q.SourceIs(name, source.epoch), *ground]
+            self._store.commit([u.SkipArrival(name, arrival)], needed)
             return
         accepted = {file.path: version for version, file in source.arrivals.pins()}
         path = resolve_file(source, arrival)

@@ -15,6 +15,7 @@ from slacktide.common.chain_ids import mirror_id
 from slacktide.common.tree import of_type
 from slacktide.engine.sources.pins import check_pins
 from slacktide.engine.work import Work
+from slacktide.optimizer.plan import ViewPlan
 from slacktide.program import operator as o
 from slacktide.store.arrivals import PinnedFile
 from slacktide.store.naming import told_until
@@ -76,7 +77,7 @@ def _opened(world: World, works: Iterable[Work]) -> Iterator[Window]:
     for work in works:
         if work.plan.program is None:
             continue
-        snapshots = _oldest_snapshots(work)
+        snapshots = oldest_snapshots(work.plan)
         for name, end in work.plan.end.items():
             is_read = name in snapshots
             low = (
@@ -85,16 +86,16 @@ def _opened(world: World, works: Iterable[Work]) -> Iterator[Window]:
             yield Window(name, low, end)
 
 
-def _oldest_snapshots(work: Work) -> dict[str, int]:
-    """The oldest version of which the program reads a snapshot, by source."""
-    program = work.plan.program
+def oldest_snapshots(plan: ViewPlan) -> dict[str, int]:
+    """The oldest version of which the program of a view reads a snapshot, by source."""
+    program = plan.program
     found: dict[str, int] = {}
     if program is None:
         return found
     if any(True for _ in of_type(program, o.Batch)):
-        found.update(work.plan.end)
+        found.update(plan.end)
     for read in of_type(program, o.ReadSnapshot):
-        versions = work.plan.start if read.moment == "before" else work.plan.end
+        versions = plan.start if read.moment == "before" else plan.end
         version = versions.get(read.source, 0)
         found[read.source] = min(version, found.get(read.source, version))
     return found

@@ -63,7 +63,9 @@ def replaced_view(
         )
     old = world.views[name]
     same = means_the_same(old, draft, is_below_same=True)
-    drafts = [draft] if same else [draft, *_again(spark, world, name, above, [draft])]
+    # Under other settings a text that means the same here may mean something else.
+    is_read = not same or any(dict(one.conf) != dict(old.conf) for one in above)
+    drafts = [draft, *(_again(spark, world, name, above, [draft]) if is_read else ())]
     return _redefinition(world, name, drafts, {name} if same else set())
 
 

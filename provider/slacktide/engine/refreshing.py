@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from slacktide.algebra.view import ReadView
-from slacktide.common.chain_ids import is_of_view, mirror_id
+from slacktide.common.chain_ids import is_of_view, mirror_id, mirrored_source
 from slacktide.common.clock import Clock, isoformat, parse_instant
 from slacktide.engine.committing import requirements, updates
 from slacktide.engine.compacting import Compacted, compact
@@ -28,6 +28,7 @@ from slacktide.engine.quarantine import quarantine
 from slacktide.engine.registering import kept_apart, register
 from slacktide.engine.reporting import unchanged_report, view_report
 from slacktide.engine.reports import Report, ViewReport
+from slacktide.engine.skipping import missing_for_mirror
 from slacktide.engine.staleness import again, stale
 from slacktide.engine.work import Work
 from slacktide.errors import (
@@ -118,11 +119,19 @@ class Refresh:
     def _without(self, world: World, plan: Plan, damage: DamagedFileError) -> tuple[World, Plan]:
         """Forget a state or mirror of which a file is damaged, and plan again: it is built anew.
 
-        An answer is not forgotten: its readers are owed the changes from it to the next one.
+        An answer is not forgotten: its readers are owed the changes from it to the next one. Nor is a mirror while
+        it alone holds rows: it is made anew from the landed files, or not at all.
         """
         chain = world.chains.get(damage.chain)
         if chain is None or is_of_view(chain.id):
             raise damage
+        source = mirrored_source(chain.id)
+        if source is not None and (missing := missing_for_mirror(self._store, world, source)):
+            raise DamagedFileError(
+                damage.message,
+                chain=chain.id,
+                hint=f"restore the file: the mirror of {source} cannot be made anew, as {missing}",
+            ) from damage
         self._store.commit([u.DropChain(chain.id)], [q.ChainIs(chain.id, chain.token)])
         world = self._store.world()
         return world, again(world, plan, f"{chain.id}, of which a file is damaged", self._prices)

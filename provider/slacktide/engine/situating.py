@@ -10,11 +10,12 @@ from slacktide.engine.foreign_keys import foreign_keys_at
 from slacktide.engine.goal_setting import rounds_of
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.mirrors_due import mirror_versions, since_base
+from slacktide.optimizer.determinacy import are_states_determined
 from slacktide.optimizer.join_bags import is_ahead
 from slacktide.optimizer.net_changes import netted
 from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.statistics import Statistics
-from slacktide.optimizer.upkeep import kept_versions
+from slacktide.optimizer.upkeep import analysis_of, kept_versions
 from slacktide.store.arrivals import Totals
 from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World
@@ -38,7 +39,7 @@ def situation_of(
     statistics = known.statistics(view, since, end)
     own = () if record is None or not start else record.states
     is_behind = any(is_ahead(states.get(chain, {}), start) for chain in own)
-    caught = situation_of(known, record, view, {}, end, policy) if is_behind else None
+    caught = situation_of(known, record, view, {}, end, policy, rebuilds) if is_behind else None
     return Situation(
         start=start,
         end=end,
@@ -68,6 +69,7 @@ def situation_of(
             name for name in view.sources if _never_loses_rows(world.sources[name])
         ),
         netted=_netted(world, view, statistics, end),
+        is_apart=record is not None and record.apart and not _is_determined(view),
         caught=caught if caught and is_ahead(caught.kept, start) else None,
     )
 
@@ -75,6 +77,11 @@ def situation_of(
 def _never_loses_rows(source: Source) -> bool:
     """Whether no row of a source is ever taken away: rows of plain files come, and nothing else."""
     return source.kind == "files" or bool(source.arguments.get("append_only"))
+
+
+def _is_determined(view: ReadView) -> bool:
+    analysis = analysis_of(view)
+    return analysis is None or are_states_determined(analysis)
 
 
 def _netted(

@@ -9,7 +9,8 @@ from slacktide.common.chain_ids import mirror_id
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.engine.foreign_keys import lost
-from slacktide.engine.mirrors_due import is_mirror_due
+from slacktide.engine.mirrors_due import is_mirror_due, mirror_versions
+from slacktide.engine.pinning import oldest_snapshots
 from slacktide.engine.plan import Declared, Plan
 from slacktide.engine.planning import make_plan
 from slacktide.engine.situating import state_versions
@@ -49,6 +50,7 @@ def stale(world: World, plan: Plan) -> str:
             _moved_source(world, view.end)
             or _moved_state(world, view)
             or _lost_mirror(world, view, plan.mirrors)
+            or _passed_mirror(world, view)
         )
         if moved:
             return moved
@@ -95,6 +97,13 @@ def _lost_mirror(world: World, view: ViewPlan, mirrors: Mapping[str, int]) -> st
         if is_feed and name not in mirrors and mirror_id(name) not in world.chains:
             return f"{mirror_id(name)}, which is gone"
     return ""
+
+
+def _passed_mirror(world: World, view: ViewPlan) -> str:
+    """Name a mirror that another run has written past rows which the plan reads: their files may be gone."""
+    mirrored = mirror_versions(world)
+    passed = (n for n, at in oldest_snapshots(view).items() if mirrored.get(n, 0) > at)
+    return next((f"{mirror_id(name)}, which is ahead" for name in passed), "")
 
 
 def again(world: World, plan: Plan, moved: str, prices: Prices) -> Plan:

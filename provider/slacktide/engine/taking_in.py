@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from slacktide.common.chain_ids import is_mirror, is_state
 from slacktide.common.quantities import parse_bytes
-from slacktide.engine.goal_setting import weights_of
+from slacktide.engine.mirrors_due import mirror_versions
 from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World, reads
 
@@ -14,31 +14,34 @@ from slacktide.store.world import World, reads
 def next_ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
     """How far each source is taken in: all of it, unless it is held or has a backlog limit.
 
-    No less than the foremost view has taken in: all views of a run, and so the states that they
-    share, stand at one version afterwards. An answer that is made anew does not go back in time.
+    No less than the foremost view has taken in, from where the limit counts: all views of a run, and so the
+    states that they share, stand at one version afterwards, and one that fails in every run holds no other back.
+    An answer that is made anew does not go back in time. Nor does a run go behind the rows of a mirror, as the
+    files of older ones may be gone.
     """
     readers: dict[str, list[ViewRecord]] = {}
     for record in records:
         for name in reads(record):
             readers.setdefault(name, []).append(record)
-    taken = taken_in(world)
+    taken, mirrored = taken_in(world), mirror_versions(world)
     return {
-        name: _end(source, readers.get(name, []), taken.get(name, 0))
+        name: _end(source, readers.get(name, []), taken.get(name, 0), mirrored.get(name, 0))
         for name, source in world.sources.items()
     }
 
 
-def _end(source: Source, readers: Sequence[ViewRecord], taken: int) -> int:
-    """How far a run takes in a source that these of its views read, where anything has taken it in so far."""
+def _end(source: Source, readers: Sequence[ViewRecord], taken: int, mirrored: int) -> int:
+    """How far a run takes in a source that these of its views read.
+
+    Args:
+        source: it.
+        readers: these views.
+        taken: how far anything has taken it in.
+        mirrored: of which version its mirror holds the rows.
+    """
     reached = [one.reached[source.name] for one in readers if source.name in one.reached]
-    foremost = max(reached, default=taken)
-    if source.held:
-        return foremost
-    # A view without an answer is made from all rows, however far it lags, and holds no other back; nor does
-    # one whose answer is due later.
-    each = [one for one in readers if not weights_of(one.settings)]
-    lags = [v for one in each if (v := (one.versions or {}).get(source.name)) is not None]
-    return max(foremost, _limited(source, min(lags, default=foremost)))
+    foremost = max(max(reached, default=taken), mirrored)
+    return foremost if source.held else max(foremost, _limited(source, foremost))
 
 
 def taken_in(world: World) -> dict[str, int]:

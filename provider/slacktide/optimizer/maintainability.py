@@ -15,7 +15,7 @@ from slacktide.algebra.equalities import null_aware, parts_of
 from slacktide.algebra.nested import is_storable
 from slacktide.algebra.scalar import Scalar
 from slacktide.algebra.tree import inputs, own_subqueries, relations
-from slacktide.algebra.types import DataType, is_comparable, is_floating, is_told_apart
+from slacktide.algebra.types import DataType, has_floating, is_comparable, is_told_apart
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.normal import normal
 
@@ -111,7 +111,7 @@ def _remembered(rel: r.Rel) -> list[DataType]:
 def _is_not_in_of_doubles(condition: Scalar | None) -> bool:
     """Whether Spark answers NOT IN by looking bits up, so that 0.0 is not in a table of -0.0, though they are equal."""
     equal = null_aware(condition)
-    return equal is not None and all(is_floating(one.type) for one in equal.arguments)
+    return equal is not None and all(has_floating(one.type) for one in equal.arguments)
 
 
 def _ungroupable(types: list[str]) -> Reason | None:

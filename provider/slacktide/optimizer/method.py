@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
@@ -26,6 +26,8 @@ from slacktide.optimizer.upkeep import analysis_of, missing_state, passed_snapsh
 from slacktide.optimizer.weighing import LEAST_ROWS, Case, Predictions, Ways, Weighed, weigh
 from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.program.operator import Program
+
+APART: Final = "states that the answer was made from"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,9 @@ def _case(
         Ways(incremental=extending(maintained, view, situation), **full),
         situation.evidence,
         situation.share,
-        missing or passed_snapshot(maintained, situation.start, situation.mirrors),
+        missing
+        or passed_snapshot(maintained, situation.start, situation.mirrors)
+        or (APART if situation.is_apart else ""),
         situation.is_shared,
         situation.rounds,
     )

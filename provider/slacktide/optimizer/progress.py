@@ -132,7 +132,7 @@ class _Planning:
         plan = replace(plan_view(self.name, self.view, situation), turn=turn)
         if plan.program is None:
             return replace(plan, remembers=situation.remembers)
-        if len(self.progress.reached) == 1 or situation.rebuilds:
+        if len(self.progress.reached) == 1 or situation.rebuilds or situation.is_apart:
             return plan
         rounds = self._rounds(known, self.progress.quiet)
         try:

@@ -41,6 +41,7 @@ class Situation:
         append_only: the sources of which no row is ever taken away, by declaration.
         rounds: as of `weighing.Case`.
         netted: the sources whose changes are netted, see `net_changes`.
+        is_apart: whether the answer may not follow from the states of its versions; see `determinacy`.
         caught: of a run without an answer that goes on from where others have brought the view's states; None where
             none have.
     """
@@ -65,6 +66,7 @@ class Situation:
     append_only: frozenset[str] = frozenset()
     rounds: int = 0
     netted: frozenset[str] = frozenset()
+    is_apart: bool = False
     caught: Situation | None = None
 
     @property

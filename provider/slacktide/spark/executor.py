@@ -148,5 +148,11 @@ class Executor:
 
     def _translated(self, task: Task) -> AbstractContextManager[None]:
         if task.query is None:
-            return translated(task.title)
-        return translated(task.title, self._context.called(task.query))
+            return translated(task.title, reads_text=self._reads_text(task))
+        called = self._context.called(task.query)
+        return translated(task.title, called, reads_text=self._reads_text(task))
+
+    def _reads_text(self, task: Task) -> bool:
+        sources = self._context.world.sources
+        formats = {sources[name].arguments.get("format") for name in task.end if name in sources}
+        return not formats <= {"parquet", "orc"}

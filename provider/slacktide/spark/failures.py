@@ -26,6 +26,7 @@ from slacktide.store.layout import chain_in
 from slacktide.store.objects import MAKE_ROOM, is_disk_full
 from slacktide.store.record import FunctionRecord
 
+_STATE = re.compile(r"SQLSTATE: (\w{5})")
 _NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
 # What several stages that fail at once are reported as; the failures themselves stand inside.
 _WRAPPERS = ("STAGE_MATERIALIZATION_MULTIPLE_FAILURES",)
@@ -55,15 +56,23 @@ _DATA = (
     "SCALAR_SUBQUERY_TOO_MANY_ROWS",
     "USER_RAISED_EXCEPTION",
 )
+_OF_ROWS = ("21", "22", "23", "P0")
+"""Classes of SQLSTATE of what a row does: cardinality, data, constraints, and what a query raises."""
+_UNPLANNED = frozenset({"INTERNAL_ERROR", "INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND"})
+"""Conditions of a program that Spark's optimiser or its code generation gave up."""
 
 
 @contextmanager
-def translated(what: str, functions: Sequence[FunctionRecord] = ()) -> Iterator[None]:
+def translated(
+    what: str, functions: Sequence[FunctionRecord] = (), *, reads_text: bool = True
+) -> Iterator[None]:
     """Raise what Spark raises inside as an error of ours.
 
     Args:
         what: the object that the work is for, as "view revenue".
         functions: of the user, that the work may call.
+        reads_text: whether it may read csv or json files: else a malformed record is a value of a row, which a
+            function parses.
 
     Raises:
         FunctionError: a function of the user raised, or is not where Spark's workers run.
@@ -80,7 +89,7 @@ def translated(what: str, functions: Sequence[FunctionRecord] = ()) -> Iterator[
     except SlacktideError:
         raise
     except (PySparkException, Py4JJavaError) as failure:
-        raise _translate(what, failure, functions) from failure
+        raise _translate(what, failure, functions, reads_text=reads_text) from failure
     except Py4JError as failure:
         raise ExecutionError(
             f"{what}: the connection to Spark failed: {first_line(failure)}",
@@ -103,7 +112,11 @@ def is_cancelled(failure: BaseException) -> bool:
 
 
 def _translate(
-    what: str, failure: PySparkException | Py4JJavaError, functions: Sequence[FunctionRecord]
+    what: str,
+    failure: PySparkException | Py4JJavaError,
+    functions: Sequence[FunctionRecord],
+    *,
+    reads_text: bool,
 ) -> SlacktideError:
     outside = _outside(what, failure, functions)
     if outside is not None:
@@ -119,18 +132,19 @@ def _translate(
     own = _own(what, text) if condition == "USER_RAISED_EXCEPTION" else None
     if own is not None:
         return own
-    if condition.startswith(_FILES):
+    is_of_row = condition.startswith(_MALFORMED) and not reads_text
+    if condition.startswith(_FILES) and not is_of_row:
         return SourceError(
             f"{what}: a file cannot be read: {first_line(failure)}",
             hint=_AGAIN + (_APART if _MALFORMED in _whole(failure) else ""),
         )
-    if condition.startswith(_DATA):
+    if is_of_row or condition.startswith(_DATA) or _state(failure).startswith(_OF_ROWS):
         return DataError(
             f"{what}: a row fails in the query: {first_line(failure)}",
             hint="correct the query (try_… functions give NULL) or the row; "
             "the last answer stays as it was",
         )
-    if isinstance(failure, AnalysisException):
+    if isinstance(failure, AnalysisException) or condition in _UNPLANNED:
         return UnsupportedQueryError(
             f"{what}: Spark refuses the program: {first_line(failure)}",
             hint="change the query as Spark says, or report it",
@@ -189,6 +203,12 @@ def _condition(failure: PySparkException | Py4JJavaError) -> str:
     given = failure.getCondition() if isinstance(failure, PySparkException) else None
     named = [*([given] if given else []), *_NAMED.findall(str(failure))]
     return next((name for name in named if name not in _WRAPPERS), "")
+
+
+def _state(failure: PySparkException | Py4JJavaError) -> str:
+    """The SQLSTATE of a failure, of which the class says what kind of thing has failed; empty where it has none."""
+    found = _STATE.search(str(failure))  # that of what stands inside of a wrapper comes first
+    return found[1] if found else ""
 
 
 def _whole(failure: PySparkException | Py4JJavaError) -> str:

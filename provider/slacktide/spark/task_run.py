@@ -15,6 +15,7 @@ from typing import Literal as OneOf
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.types import is_told_apart
 from slacktide.common.chain_ids import changes_id
+from slacktide.common.tree import of_type
 from slacktide.program import operator as o
 from slacktide.program.lightness import is_light as is_light_reading
 from slacktide.program.operator import Operator
@@ -51,6 +52,7 @@ class TaskRun:
         self._tables = self._leaves.tables
         self._saved = self._leaves.saved_segments
         self._writer = Writer(self._shelf, context.store, context.meter)
+        self._refilled = {step.chain for step in of_type(task.program, o.Refill)}
         self._outcome = Outcome()
 
     def run(self) -> Outcome:
@@ -92,22 +94,26 @@ class TaskRun:
     def _save(self, step: o.Save) -> None:
         shared = self._context.saved
         key = (step.chain, step.is_base)
-        if key not in shared:
-            shared[key] = self._write(
-                step.child, step.chain, is_base=step.is_base, order=o.layout(step)
-            )
-        self._saved[step.chain] = shared[key]
-        self._outcome.chains[step.chain] = (shared[key], step.is_base)
-        limit, rows = self._task.limits.rows.get(step.chain), shared[key].rows
+        written = shared.get(key) or self._write(
+            step.child, step.chain, is_base=step.is_base, order=o.layout(step)
+        )
+        if step.chain not in self._refilled:
+            shared[key] = written
+        self._saved[step.chain] = written
+        self._outcome.chains[step.chain] = (written, step.is_base)
+        limit, rows = self._task.limits.rows.get(step.chain), written.rows
         if limit is not None and rows > limit:
             self._outcome.excess = f"{rows:,} rows of {step.chain}, worth it up to {limit:,}"
 
     def _refill(self, step: o.Refill) -> None:
-        """Ask whether rows have run dry, where they are not plainly enough: one may be the fence."""
-        if self._saved[step.chain].rows > step.least or not self._is_dry(step):
-            return
-        few = self._are_few(step.child, step.chain, is_base=True)
-        written = self._written_as("refilled", step.child, step.chain, few=few, order=())
+        """Ask whether rows have run dry, where they are not plainly enough: one may be the fence.
+
+        No other view of the run takes them for whole before.
+        """
+        written = self._saved[step.chain]
+        if written.rows <= step.least and self._is_dry(step):
+            few = self._are_few(step.child, step.chain, is_base=True)
+            written = self._written_as("refilled", step.child, step.chain, few=few, order=())
         self._context.saved[step.chain, True] = written
         self._saved[step.chain] = written
         self._outcome.chains[step.chain] = (written, True)

@@ -6,7 +6,7 @@ Fields of type Mapping hold JSON values and are never changed after the record i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from slacktide.store.arrivals import Arrivals, Totals
@@ -215,6 +215,13 @@ class Chain:
             return self.segments[-1].versions
         return None if self.base is None else self.base.versions
 
+    def before(self, source: str, version: int) -> Chain | None:
+        """What is older than a version of a source; None where nothing is."""
+        if self.base is None or self.base.versions[source] >= version:
+            return None
+        older = tuple(one for one in self.segments if one.versions[source] < version)
+        return replace(self, segments=older)
+
 
 @dataclass(frozen=True, slots=True)
 class FormerText:
@@ -275,6 +282,8 @@ class ViewRecord:
         doubted: a foreign key that its answer went by and that does not hold; empty once it is made anew.
         remembers: chains of joins that it keeps besides what its operators need.
         period: what refreshes have done since the answer, where that is due only now and then.
+        apart: whether the answer may not follow from the states, though these are of its versions: it was made
+            without them, or another view has made one of them anew since.
     """
 
     name: str
@@ -296,6 +305,7 @@ class ViewRecord:
     doubted: str = ""
     remembers: tuple[str, ...] = ()
     period: Period | None = None
+    apart: bool = False
 
     @property
     def policy(self) -> str:

@@ -249,6 +249,13 @@ class DoubtAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class PartAnswer:
+    """Say of an answer that a state which it was made from has been made anew by another view."""
+
+    view: str
+
+
+@dataclass(frozen=True, slots=True)
 class SetChain:
     """Write a chain, in place of one that is there; its token is set by the store."""
 
@@ -292,12 +299,14 @@ class AdvanceView:
         versions: of each source that the answer is made of.
         run: number of the run.
         remembers: the chains of joins that the view keeps from then on besides what its operators need.
+        apart: whether the answer was made without the states of the view.
     """
 
     view: str
     versions: Mapping[str, int]
     run: int
     remembers: tuple[str, ...] = ()
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +351,7 @@ Update = (
     | NoteForeignKeys
     | NoteCalibration
     | DoubtAnswer
+    | PartAnswer
     | SetChain
     | ExtendChain
     | DropChain

@@ -61,6 +61,42 @@ def test_a_damaged_state_is_built_anew(lab: Lab, damage: str) -> None:
     lab.step(sums="incremental")
 
 
+def test_a_damaged_mirror_stays_while_it_alone_holds_rows(lab: Lab) -> None:
+    """Its landed files were removed, as status allows it: a mirror that was forgotten could not be made again."""
+    lab.source("t", "k STRING, v INT", *ROWS)
+    lab.view("least", "SELECT k, v FROM t ORDER BY v LIMIT 3", policy="full")
+    lab.step()
+    for path in lab.folder("t").iterdir():
+        path.unlink()
+    (mirror,) = files(lab, "sources/")
+    whole = mirror.read_bytes()
+    mirror.unlink()
+    lab.land("t", insert=[("k1", -7)])
+    with pytest.raises(e.DamagedFileError) as lost:
+        lab.refresh()
+    assert "restore the file: the mirror of t cannot be made anew" in lost.value.hint
+    mirror.write_bytes(whole)
+    lab.step(least="full")
+
+
+def test_an_arrival_is_left_out_where_the_mirror_holds_what_came_before(lab: Lab) -> None:
+    lab.source("t", "k STRING, v INT", *ROWS)
+    lab.land("t", insert=[("k1", -6)])
+    lab.view("least", "SELECT k, v FROM t ORDER BY v LIMIT 3", policy="full")
+    lab.step()
+    removable = [*lab.folder("t").iterdir()]
+    lab.land("t", insert=[("k1", -7)])
+    lab.step()
+    for path in removable:
+        path.unlink()
+    lab.ws.skip("t", 3)
+    lab.rows["t"].remove(("k1", -7))
+    lab.step()
+    assert lab.read("least") == [("k1", -6), ("k0", 0), ("k1", 1)]
+    with pytest.raises(e.SourceError, match="arrival 2 of source t cannot be left out"):
+        lab.ws.skip("t", 2)
+
+
 def test_a_damaged_answer_is_said_not_hidden(lab: Lab) -> None:
     lab.source("t", "k STRING, v INT", *ROWS)
     lab.view("sums", SUMS)

@@ -13,6 +13,7 @@ from slacktide import store as s
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
+from slacktide.engine.committing import requirements
 from slacktide.engine.foreign_keys import (
     Loss,
     LostForeignKeysError,
@@ -27,11 +28,13 @@ from slacktide.engine.foreign_keys import (
 from slacktide.engine.pinning import pinned_files
 from slacktide.engine.planning import make_plan
 from slacktide.engine.sources.pins import content_digest
+from slacktide.engine.staleness import stale
 from slacktide.errors import DataError, SourceError
 from slacktide.optimizer import remembered_joins, upkeep
 from slacktide.optimizer.foreign_keys import ForeignKey
 from slacktide.optimizer.programs import maintain
 from slacktide.spark.executor import Executor
+from slacktide.store import requirement as q
 from slacktide.store.update import CreateWorkspace
 
 SETTINGS = {"policy": "incremental"}
@@ -285,6 +288,27 @@ def test_a_plan_goes_by_what_is_known_as_of_its_start(tmp_path: Path) -> None:
         world(tmp_path, *before, known(replace(record(LINE, 2), broken="gone"))), plan
     ) == str(LINE)
     assert lost(world(tmp_path, *before, known(record(LINE, 3))), plan) == str(LINE)
+
+
+def test_a_plan_does_not_set_back_what_another_run_has_checked_since(tmp_path: Path) -> None:
+    """It would say of a version in between that the key holds, over which nobody has looked."""
+    lagging = view("v", ONE, 1)
+    there = world(tmp_path, *lagging, known(record(LINE, 2)))
+    plan = make_plan(there, now=NOW)
+    assert (plan.foreign_keys, plan.views[0].foreign_keys) == ((str(LINE),), ())
+    assert stale(there, plan) == ""
+    more = [s.AcceptArrivals(n, [arrival_of(tmp_path / f"{n}3")]) for n in ("l", "o")]
+    assert stale(world(tmp_path, *lagging, *more, known(record(LINE, 3))), plan) == ""
+    assert stale(world(tmp_path, *lagging, *more, known(record(LINE, 4))), plan) == str(LINE)
+
+
+def test_a_run_commits_what_it_found_of_a_key_over_the_arrivals_that_it_read(
+    tmp_path: Path,
+) -> None:
+    there = world(tmp_path, *view("v", ONE, 2), known(record(LINE, 2)))
+    plan = make_plan(there, now=NOW)
+    needed = requirements(there, plan, [], {})
+    assert {q.SkippedAre("l", ()), q.SkippedAre("o", ())} <= {*needed}
 
 
 def test_answers_that_went_by_several_keys_at_once_are_doubted(tmp_path: Path) -> None:

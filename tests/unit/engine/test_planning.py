@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 
 from slacktide import store as s
+from slacktide.algebra.textual import from_text
+from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
+from slacktide.common.tree import of_type
 from slacktide.engine.planning import make_plan
 from slacktide.engine.staleness import again, stale
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.compaction import PRICES
+from slacktide.optimizer.upkeep import state_sources
+from slacktide.program.operator import Save
 from slacktide.store.update import CreateWorkspace
 
 NOW = "2026-01-01T00:00:00.000000Z"
@@ -49,8 +54,8 @@ def test_a_backlog_is_limited_from_the_first_run_on(limit: object, first: int) -
 
 
 def test_all_views_of_a_run_stand_where_the_foremost_does() -> None:
-    both = [*view("first", at=4), *view("second", at=1), *view("third")]
-    assert end(world(*both, max_backlog=1)) == 4
+    both = [*view("first", at=3), *view("second", at=1), *view("third")]
+    assert end(world(*both, max_backlog=1)) == 4, "one more than the foremost, whoever lags"
     assert end(world(*both, max_backlog=1), "second") == 2
 
 
@@ -65,6 +70,70 @@ def test_what_a_mirror_holds_is_no_backlog() -> None:
     base = s.Segment(1, (), 0, 0, {"t": 3})
     mirror = s.SetChain(s.Chain("sources/t", (), base))
     assert end(world(*view("v"), mirror, max_backlog=1)) == 4
+
+
+def test_a_view_that_fails_in_every_run_holds_no_other_back() -> None:
+    both = [*view("fails", at=5), *view("fine", at=6)]
+    assert end(world(*both, arrivals=10, max_backlog=1)) == 7
+
+
+def test_no_run_goes_behind_the_rows_of_a_mirror() -> None:
+    """The landed files of older ones may be gone."""
+    lagging = view("lags", at=3)
+    ahead = s.SetChain(s.Chain("sources/t", (), s.Segment(1, (), 0, 0, {"t": 5})))
+    assert end(world(*lagging, ahead, max_backlog=1)) == 5
+    assert end(world(*lagging, ahead, s.HoldSource("t", held=True))) == 5
+    plan = make_plan(world(*lagging, arrivals=4), now=NOW)
+    assert stale(world(*lagging), plan) == ""
+    assert stale(world(*lagging, ahead), plan) == "sources/t, which is ahead"
+
+
+def test_what_a_mirror_holds_from_before_an_arrival_that_is_left_out_stays() -> None:
+    pieces = [s.Segment(1, (), 0, 0, {"t": at}) for at in (2, 3, 5)]
+    mirror = s.SetChain(s.Chain("sources/t", (), pieces[0], tuple(pieces[1:])))
+    left = world(*view("v", at=5), mirror, s.SkipArrival("t", 4)).chains["sources/t"]
+    assert (left.base, left.segments) == (pieces[0], (pieces[1],))
+    assert "sources/t" not in world(*view("v", at=5), mirror, s.SkipArrival("t", 2)).chains
+
+
+SUMS = "aggregate key=[#3:INT! := #1] [s#4:BIGINT := sum(#2)]\n  scan a [k#1:INT!, v#2:INT!]"
+JOINED = (
+    "join inner on (#3 = #5)\n  " + SUMS.replace("\n", "\n  ") + "\n  scan b [k#5:INT!, w#6:INT!]"
+)
+
+
+def test_views_that_share_a_state_build_it_anew_together_where_one_of_them_lags() -> None:
+    """The one that lags would go on from it as the other has left it; planning did not end."""
+    one, other = (
+        ReadView(rel, rel.columns, sources=sources(rel)) for rel in map(from_text, (JOINED, SUMS))
+    )
+    (shared,) = state_sources(other)
+    at = {"a": 2}
+    updates: list[s.Update] = [
+        *_filled("a", [100, 1, 30], "kv"),
+        *_filled("b", [10_000], "kw"),
+        s.AddView("x", "SELECT 1", {}, {}, one.to_dict(), states=(*state_sources(one),)),
+        s.AddView("y", "SELECT 1", {}, {}, other.to_dict(), states=(shared,)),
+        s.AdvanceView("x", {"a": 1, "b": 1}, 1),
+        s.AdvanceView("y", at, 2),
+        *(s.SetChain(s.Chain(i, (), s.Segment(1, (), 10, 100, at))) for i in (shared, "views/y")),
+    ]
+    there = s.fold(s.World(), [(0, [CreateWorkspace({})]), (1, updates)])
+    plan = make_plan(there, now=NOW)
+    written = [
+        [save.is_base for save in of_type(one.program, Save) if save.chain == shared]
+        for one in plan.views
+        if one.program is not None
+    ]
+    assert written == [[True], [True]]
+
+
+def _filled(name: str, rows: list[int], columns: str) -> list[s.Update]:
+    pins = [s.PinnedFile(f"/in/{name}/{number}", 10 * n, "m") for number, n in enumerate(rows)]
+    taken = [s.Arrival((pin,), n, 10 * n, NOW, 0) for pin, n in zip(pins, rows, strict=True)]
+    schema = tuple({"name": one, "type": "INT", "nullable": False} for one in columns)
+    source = s.AddSource(name, "files", {"path": f"/in/{name}"}, schema)
+    return [source, s.AcceptArrivals(name, taken)]
 
 
 def test_a_held_source_stands_still() -> None:
@@ -93,7 +162,7 @@ def test_an_answer_that_is_made_anew_takes_in_no_more_than_another(anew: s.Updat
     assert end(world(*given, max_backlog=1)) == 3
     assert end(world(*given)) == 5
     assert end(world(*given, *view("w", at=4), max_backlog=1)) == 5, "it holds no other back"
-    assert end(world(*given, *view("w", at=1), max_backlog=1)) == 2, "it does not go back"
+    assert end(world(*given, *view("w", at=1), max_backlog=1)) == 3, "it does not go back"
     other = s.ReplaceView("v", "SELECT 3", {}, {}, ReadView(None, (), sources=("t",)).to_dict())
     assert end(world(*given, other, held)) == 2, "after two texts without an answer, too"
 

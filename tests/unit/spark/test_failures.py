@@ -30,6 +30,12 @@ TEXTS = {
     f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {OURS}.\n"
     "Caused by: software.amazon.awssdk.core.exception.SdkClientException: refused": e.StorageError,
     "[USER_RAISED_EXCEPTION] java.net.ConnectException": e.DataError,
+    "[CANNOT_PARSE_TIMESTAMP] Text 'n/a' could not be parsed. SQLSTATE: 22007": e.DataError,
+    "[NULL_MAP_KEY] Cannot use null as map key. SQLSTATE: 2200E": e.DataError,
+    "[INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND] Could not find a#1 in [b#2]. SQLSTATE: XX000": (
+        e.UnsupportedQueryError
+    ),
+    "[INTERNAL_ERROR_NETWORK] a block is gone SQLSTATE: XX000": e.ExecutionError,
     "[SOMETHING_ELSE] the cluster is gone": e.ExecutionError,
     "the cluster is gone": e.ExecutionError,
 }
@@ -55,6 +61,14 @@ def test_rows_that_do_not_fit_have_another_way_out() -> None:
         hints.append(caught.value.hint)
     assert all("slacktide source skip" in hint for hint in hints)
     assert ["--quarantine" in hint for hint in hints] == [True, True, False]
+
+
+def test_a_value_that_a_function_cannot_parse_is_of_its_row() -> None:
+    text = "[MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION] Malformed records are detected: [x]."
+    with pytest.raises(e.DataError), translated("view v", reads_text=False):
+        raise PySparkException(message=text)
+    with pytest.raises(e.SourceError), translated("view v", reads_text=False):
+        raise PySparkException(message=f"[FAILED_READ_FILE.NO_HINT] of /in/a.\nCaused by: {text}")
 
 
 def test_what_spark_refuses_to_analyse() -> None:

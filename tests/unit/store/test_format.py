@@ -86,6 +86,8 @@ SAMPLES: list[Any] = [
     s.DropChain("states/x"),
     s.AdvancePeriod("q1", s.Period(2, ({"orders": 2},), ("states/x",), {"orders": 3})),
     s.AdvanceView("q1", {"orders": 2}, 3, ("states/x",)),
+    s.AdvanceView("q1", {"orders": 2}, 3, apart=True),
+    s.PartAnswer("q1"),
     s.RecordRun(3, "plan-3", {"views": {"q1": {"method": "full"}}}),
     s.Collect(0),
     s.NameFree("view", "q1"),

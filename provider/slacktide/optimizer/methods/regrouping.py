@@ -18,7 +18,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjunction
 from slacktide.algebra.tree import references, substitute
-from slacktide.algebra.types import BIGINT, BOOLEAN
+from slacktide.algebra.types import BIGINT, BOOLEAN, has_floating
 from slacktide.common.tree import of_type
 from slacktide.optimizer.additive import is_additive, never_overflows
 from slacktide.optimizer.memo.memo import Memo
@@ -191,8 +191,16 @@ def _regrouped(
     keys: list[s.Assignment],
     measures: list[s.Measure],
     sources: list[int],
-) -> Regrouped:
-    """The aggregate over the rows below, with the values of its keys in the place of the keys."""
+) -> Regrouped | None:
+    """The aggregate over the rows below, with the values of its keys in the place of the keys.
+
+    Groups hold 0.0 for -0.0, which rows do not: what is more than such a key itself is told by groups alone.
+    """
+    floating = frozenset(key.column.id for key in below.keys if has_floating(key.column.type))
+    told: list[s.Scalar] = [key.value for key in keys if not isinstance(key.value, s.Reference)]
+    told += [] if chosen is None else [chosen]
+    if any(references(value) & floating for value in told):
+        return None
     values = {key.column.id: key.value for key in below.keys}
     child = below.child
     if chosen is not None:

@@ -36,15 +36,18 @@ def forget_foreign_keys(draft: Draft, source: str, since: int) -> None:
             del draft.foreign_keys[foreign_key.name]
 
 
-def forget(draft: Draft, number: int, source: str) -> None:
+def forget(draft: Draft, number: int, source: str, since: int = 0) -> None:
     """Take away what was made from a source, and is to be made anew.
 
-    A chain that stayed would look as if it were up to date.
+    A chain that stayed would look as if it were up to date. What a mirror holds of versions before `since` stays:
+    landed files of these may be gone.
     """
     for chain in list(draft.chains.values()):
-        mirror = chain.id == mirror_id(source)
-        state = is_state(chain.id) and source in (chain.versions or ())
-        if mirror or state:
+        if chain.id == mirror_id(source):
+            del draft.chains[chain.id]
+            if (kept := chain.before(source, since)) is not None:
+                draft.chains[chain.id] = replace(kept, token=number)
+        elif is_state(chain.id) and source in (chain.versions or ()):
             del draft.chains[chain.id]
     for view in list(draft.views.values()):
         if source in (view.versions or ()):

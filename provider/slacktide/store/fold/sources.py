@@ -91,7 +91,7 @@ def _skip(draft: Draft, number: int, update: u.SkipArrival) -> None:
     draft.sources[source.name] = replace(source, skipped=source.skipped | {update.version})
     forget_foreign_keys(draft, source.name, update.version)
     if was_taken_in(draft, source.name, update.version):
-        forget(draft, number, source.name)
+        forget(draft, number, source.name, since=update.version)
 
 
 def _examine(draft: Draft, _: int, update: u.ExamineArrivals) -> None:

@@ -1,0 +1,77 @@
+"""Answers that were made by the author's text beside states of their versions, which another query has made."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.harness.lab import Lab
+
+pytestmark = pytest.mark.spark
+
+LISTS = """
+SELECT g.k, g.xs, u.name AS name
+FROM (SELECT k, collect_list(d) AS xs FROM t GROUP BY k) g JOIN u ON g.k = u.k
+"""
+OTHERS = LISTS.replace("u.", "w.").replace("JOIN u", "JOIN w")
+
+
+@pytest.fixture
+def shared(lab: Lab) -> Lab:
+    """Two views above one grouping, each with a source of its own."""
+    lab.source("t", "k INT, d DOUBLE", *((number % 3, float(number)) for number in range(150)))
+    lab.source("u", "k INT, name STRING", (1, "n"))
+    lab.source("w", "k INT, name STRING", (1, "n"))
+    lab.view("v", LISTS)
+    lab.view("other", OTHERS)
+    lab.refresh()
+    assert not is_apart(lab)
+    return lab
+
+
+def is_apart(lab: Lab) -> bool:
+    return lab.ws._store.world().views["v"].apart
+
+
+def names(lab: Lab) -> list[tuple[object, ...]]:
+    """Keys and names of the answer, whose lists have all values, in whatever order."""
+    rows = lab.read("v")
+    for key, values, _ in rows:
+        assert sorted(values) == sorted(value for k, value in lab.rows["t"] if k == key)
+    return sorted((key, name) for key, _, name in rows)
+
+
+def test_an_answer_of_the_text_is_made_anew_before_increments_go_on(shared: Lab) -> None:
+    """They would take away lists as the state has them, and the answer has them in another order."""
+    lab = shared
+    lab.ws.replace_view(lab.spark, "v", LISTS, policy="full")
+    lab.land("u", insert=[(2, "m")])
+    assert lab.refresh().views["v"].method == "full"
+    assert is_apart(lab)
+    lab.ws.replace_view(lab.spark, "v", LISTS, policy="incremental")
+    assert is_apart(lab)
+    assert lab.refresh().views["v"].method == "unchanged"
+    lab.land("t", insert=[(1, 9.9)])
+    told = lab.refresh().views["v"]
+    assert (told.method, told.reasons) == (
+        "full",
+        ("STATE_MISSING(states that the answer was made from)",),
+    )
+    assert names(lab) == [(1, "n"), (2, "m")]
+    assert not is_apart(lab)
+    lab.land("t", insert=[(2, 9.9)], delete=[(1, 9.9)])
+    assert lab.refresh().views["v"].method == "incremental"
+    assert names(lab) == [(1, "n"), (2, "m")]
+
+
+def test_a_state_that_another_view_makes_anew_parts_the_answers_above_it(shared: Lab) -> None:
+    lab = shared
+    for file in lab.files("states"):
+        file.unlink()
+    lab.land("w", insert=[(2, "m")])
+    report = lab.refresh()
+    assert (report.views["v"].method, report.views["other"].method) == ("unchanged", "full")
+    assert is_apart(lab)
+    lab.land("u", insert=[(2, "m")])
+    assert lab.refresh().views["v"].method == "full"
+    assert names(lab) == [(1, "n"), (2, "m")]
+    assert not is_apart(lab)

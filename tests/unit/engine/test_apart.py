@@ -1,0 +1,109 @@
+"""Answers that may not follow from the states of their versions: a query of its own has made them."""
+
+from __future__ import annotations
+
+import pytest
+
+from slacktide import store as s
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as sc
+from slacktide.algebra.scalar import SortKey
+from slacktide.algebra.textual import from_text
+from slacktide.algebra.tree import sources
+from slacktide.algebra.view import ReadView
+from slacktide.engine.planning import make_plan
+from slacktide.optimizer.determinacy import are_states_determined
+from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.upkeep import state_sources
+from slacktide.store.update import CreateWorkspace
+
+NOW = "2026-01-01T00:00:00.000000Z"
+JOINED = (
+    "join inner on (#3 = #5)\n"
+    "  aggregate key=[#3:INT! := #1] [s#4:{type} := {measure}]\n    scan a [k#1:INT!, v#2:{of}!]\n"
+    "  scan b [k#5:INT!, w#6:INT!]\n"
+)
+EXACT = JOINED.format(type="BIGINT", measure="sum(#2)", of="INT")
+DOUBLES = JOINED.format(type="DOUBLE", measure="sum(#2)", of="DOUBLE")
+ANY = JOINED.format(type="INT", measure="first(#2):INT", of="INT")
+
+
+def world(text: str, *, apart: bool, parted: bool = False) -> s.World:
+    """A view and its states at the first version of `a` and `b`, of which more has come."""
+    relation = from_text(text)
+    view = ReadView(relation, relation.columns, sources=sources(relation))
+    at = {"a": 1, "b": 1}
+    kept = state_sources(view)
+    types = {"k": "INT", "v": "DOUBLE" if "DOUBLE" in text else "INT", "w": "INT"}
+    updates: list[s.Update] = []
+    for name, columns in (("a", "kv"), ("b", "kw")):
+        pins = [s.PinnedFile(f"/in/{name}/{n}", rows, "m") for n, rows in enumerate((1000, 1))]
+        taken = [s.Arrival((pin,), pin.size, pin.size, NOW, 0) for pin in pins]
+        schema = tuple({"name": c, "type": types[c], "nullable": False} for c in columns)
+        updates += [s.AddSource(name, "files", {"path": f"/in/{name}"}, schema)]
+        updates += [s.AcceptArrivals(name, taken)]
+    updates += [
+        s.AddView("v", "SELECT 1", {}, {}, view.to_dict(), states=(*kept,)),
+        s.AdvanceView("v", at, 1, apart=apart),
+        *([s.PartAnswer("v")] if parted else []),
+        s.SetChain(s.Chain("views/v", (), s.Segment(1, (), 10, 100, at))),
+    ]
+    for chain, of in kept.items():
+        versions = dict.fromkeys(of, 1)
+        updates.append(s.SetChain(s.Chain(chain, (), s.Segment(1, (), 10, 100, versions))))
+    return s.fold(s.World(), [(0, [CreateWorkspace({})]), (1, updates)])
+
+
+@pytest.mark.parametrize("text", [DOUBLES, ANY], ids=["doubles", "any value"])
+def test_an_answer_that_was_made_without_its_states_is_made_anew_with_them(text: str) -> None:
+    (plan,) = make_plan(world(text, apart=False), now=NOW).views
+    assert plan.method == "incremental"
+    for there in (world(text, apart=True), world(text, apart=False, parted=True)):
+        (plan,) = make_plan(there, now=NOW).views
+        reasons = [str(reason) for reason in plan.reasons]
+        assert (plan.method, reasons) == (
+            "full",
+            ["STATE_MISSING(states that the answer was made from)"],
+        )
+
+
+def test_what_follows_from_rows_alone_goes_on_from_its_states() -> None:
+    (plan,) = make_plan(world(EXACT, apart=True, parted=True), now=NOW).views
+    assert plan.method == "incremental"
+
+
+def test_an_answer_from_states_is_none_that_was_made_apart() -> None:
+    there = world(ANY, apart=True)
+    assert there.views["v"].apart
+    advanced = s.apply(there, 2, s.AdvanceView("v", {"a": 2, "b": 2}, 2))
+    assert not advanced.views["v"].apart
+
+
+SCAN = from_text("scan a [k#1:INT!, v#2:INT!]\n")
+KEY, VALUE = map(sc.reference, SCAN.columns)
+FIRST = SortKey(VALUE, ascending=True, nulls_first=True)
+
+
+def above(rel: r.Rel) -> bool:
+    """Whether what is stored of a relation, which is not the answer, follows from rows alone."""
+    return are_states_determined(
+        Maintainability(r.Filter(rel, sc.Call("isnotnull", (KEY,), "BOOLEAN", nullable=False)))
+    )
+
+
+def window(function: str) -> r.Rel:
+    call = sc.Call(function, (), "INT", nullable=False)
+    column = sc.Column(3, "n", "INT", nullable=False)
+    return r.Window(SCAN, (KEY,), (FIRST,), (sc.WindowCall(column, call, ""),))
+
+
+def test_ranks_follow_from_rows_and_numbers_of_rows_do_not() -> None:
+    assert above(window("rank"))
+    assert not above(window("row_number"))
+    assert are_states_determined(Maintainability(window("row_number"))), (
+        "the answer is stored itself"
+    )
+
+
+def test_of_ties_a_limit_takes_any() -> None:
+    assert not above(r.Limit(r.Sort(SCAN, (FIRST,)), 3))
