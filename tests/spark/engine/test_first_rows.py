@@ -192,6 +192,26 @@ def test_views_share_first_rows(lab: Lab) -> None:
     lab.step(best="incremental", other="incremental")
 
 
+def test_no_other_view_takes_rows_that_may_have_run_dry(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where what fills them again fails, one that builds them anew would take them for whole."""
+    lab.source("t", T, *rows(*range(40)))
+    lab.view("best", TOP, top, "t")
+    lab.view("other", f"SELECT v + 1 AS w FROM ({TOP})")  # noqa: S608 - a text of ours
+    lab.step()
+    lab.land("t", delete=rows(*range(30, 40)))
+    is_dry, asked = TaskRun._is_dry, []
+
+    def seen(run: TaskRun, step: Any) -> bool:
+        asked.append((step.chain, True) in run._context.saved)
+        return is_dry(run, step)
+
+    monkeypatch.setattr(TaskRun, "_is_dry", seen)
+    lab.step(best="incremental", other="incremental")
+    assert asked[0] is False
+
+
 def test_a_run_that_failed_after_taking_rows_anew_is_done_again(
     lab: Lab, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

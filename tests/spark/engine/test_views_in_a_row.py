@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -91,3 +92,22 @@ def test_a_row_of_ten_and_a_diamond(tower: Lab) -> None:
     lab.land("t", delete=list(lab.rows["t"]))
     refreshed(lab)
     assert not any(lab.read(name) for name in VIEWS)
+
+
+def test_what_means_the_same_is_read_again_above_under_other_settings(lab: Lab) -> None:
+    """Midnight without a zone is another one to a view that was added in another time zone."""
+    sessions = {zone: lab.spark.newSession() for zone in ("UTC", "Europe/Berlin")}
+    for zone, session in sessions.items():
+        session.conf.set("spark.sql.session.timeZone", zone)
+    utc, berlin = sessions.values()
+    between = datetime(2023, 12, 31, 23, 30, tzinfo=UTC)
+    lab.source("t", "k INT, ts TIMESTAMP", (1, between), (2, between + timedelta(hours=1)))
+    text = "SELECT k FROM t WHERE ts >= TIMESTAMP '2024-01-01 00:00:00{}'"
+    lab.ws.add_view(utc, "base", text.format(""))
+    lab.ws.add_view(berlin, "above", "SELECT k FROM base")
+    lab.refresh()
+    assert (lab.read("base"), sorted(lab.read("above"))) == ([(2,)], [(1,), (2,)])
+    lab.ws.replace_view(utc, "base", text.format(" UTC"))
+    lab.refresh()
+    assert (lab.read("base"), lab.read("above")) == ([(2,)], [(2,)])
+    assert all(told.equal for told in lab.ws.verify(lab.spark).views.values())
