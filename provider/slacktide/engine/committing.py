@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from slacktide.common.chain_ids import answer_id, changes_id, is_state, mirror_id
@@ -85,32 +85,26 @@ def updates(
         written.extend(_answer_updates(world, work, work.outcome, run))
         if work.plan.is_due:
             versions, joins = dict(work.plan.end), work.plan.remembers
-            written.append(u.AdvanceView(work.name, versions, run, joins, _is_apart(work.plan)))
+            origins = _origins(world, work, run)
+            written.append(u.AdvanceView(work.name, versions, run, joins, origins))
     return [
         *written,
-        *_parted(world, works, {chain for chain, (_, is_base) in chains.items() if is_base}),
         *_forgotten(world, works),
         *(_state_update(world, i, s, is_base, run, written) for i, (s, is_base) in chains.items()),
     ]
 
 
-def _is_apart(plan: ViewPlan) -> bool:
-    """Whether an answer is made anew without states: of its view, or of others that it may share later."""
-    program = plan.program
-    if program is None or plan.method != "full":
-        return False
-    return not chains_read(program) and not any(True for _ in of_type(program, Save))
-
-
-def _parted(world: World, works: Sequence[Work], anew: Collection[str]) -> list[u.PartAnswer]:
-    """The views of which a state is made anew by others alone; a state does not always follow from rows alone."""
-    wrote = {work.name: {*work.outcome.chains} for work in works if work.outcome is not None}
-    return [
-        u.PartAnswer(view.name)
-        for view in world.views.values()
-        if view.versions is not None
-        and not (set(view.states) - wrote.get(view.name, set())).isdisjoint(anew)
-    ]
+def _origins(world: World, work: Work, run: int) -> dict[str, int]:
+    """The states that an answer goes with, as the run found them or has written them for it; none of one without states."""
+    plan, known = work.plan, work.record or work.draft
+    if plan.program is None or known is None or work.outcome is None:
+        return {}
+    is_stated = bool(chains_read(plan.program)) or any(True for _ in of_type(plan.program, Save))
+    if plan.method == "full" and not is_stated:
+        return {}
+    there = {chain: world.chains[chain].origin for chain in known.states if chain in world.chains}
+    written = work.outcome.chains.items()
+    return {**there, **{i: run for i, (_, is_base) in written if is_base and i in known.states}}
 
 
 def _forgotten(world: World, works: Sequence[Work]) -> list[u.DropChain]:
@@ -171,5 +165,5 @@ def _state_update(
 def _chain_update(chain: str, segment: Segment, is_base: bool, run: int) -> u.Update:  # noqa: FBT001
     stamped = replace(segment, run=run)
     if is_base:
-        return u.SetChain(Chain(chain, (), stamped))
+        return u.SetChain(Chain(chain, (), stamped, origin=run))
     return u.ExtendChain(chain, stamped)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from slacktide.common.clock import Clock, isoformat
 from slacktide.engine.definitions import known
-from slacktide.engine.skipping import check_left_out
+from slacktide.engine.sole_copies import check_left_out
 from slacktide.engine.sources import Look, accept, look_again, peek, resolve_file, wide_ddl
 from slacktide.errors import (
     ArrivalChangedError,

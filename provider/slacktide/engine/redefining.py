@@ -63,9 +63,8 @@ def replaced_view(
         )
     old = world.views[name]
     same = means_the_same(old, draft, is_below_same=True)
-    # Under other settings a text that means the same here may mean something else.
-    is_read = not same or any(dict(one.conf) != dict(old.conf) for one in above)
-    drafts = [draft, *(_again(spark, world, name, above, [draft]) if is_read else ())]
+    again = _elsewhere(above, old) if same else above
+    drafts = [draft, *_again(spark, world, name, again, [draft])]
     return _redefinition(world, name, drafts, {name} if same else set())
 
 
@@ -97,6 +96,15 @@ def altered_source(
         drafts = _again(spark, wide, source.name, above, [])
     found = _redefinition(world, source.name, drafts, set())
     return replace(found, updates=[*updates, *found.updates])
+
+
+def _elsewhere(above: Sequence[ViewRecord], old: ViewRecord) -> list[ViewRecord]:
+    """The views to which a text that means the same here may mean something else: under other settings, and above these."""
+    found: dict[str, ViewRecord] = {}
+    for one in above:
+        if dict(one.conf) != dict(old.conf) or not reads(one).isdisjoint(found):
+            found[one.name] = one
+    return [*found.values()]
 
 
 def _about(name: str, sql: str, above: Sequence[ViewRecord], error: QueryError) -> QueryError:

@@ -28,7 +28,7 @@ from slacktide.engine.quarantine import quarantine
 from slacktide.engine.registering import kept_apart, register
 from slacktide.engine.reporting import unchanged_report, view_report
 from slacktide.engine.reports import Report, ViewReport
-from slacktide.engine.skipping import missing_for_mirror
+from slacktide.engine.sole_copies import missing_for_mirror
 from slacktide.engine.staleness import again, stale
 from slacktide.engine.work import Work
 from slacktide.errors import (

@@ -39,7 +39,12 @@ def situation_of(
     statistics = known.statistics(view, since, end)
     own = () if record is None or not start else record.states
     is_behind = any(is_ahead(states.get(chain, {}), start) for chain in own)
-    caught = situation_of(known, record, view, {}, end, policy, rebuilds) if is_behind else None
+    is_apart = record is not None and bool(start) and _is_apart(world, record, view)
+    caught = (
+        situation_of(known, record, view, {}, end, policy, rebuilds)
+        if is_behind or is_apart
+        else None
+    )
     return Situation(
         start=start,
         end=end,
@@ -69,8 +74,8 @@ def situation_of(
             name for name in view.sources if _never_loses_rows(world.sources[name])
         ),
         netted=_netted(world, view, statistics, end),
-        is_apart=record is not None and record.apart and not _is_determined(view),
-        caught=caught if caught and is_ahead(caught.kept, start) else None,
+        is_apart=is_apart,
+        caught=caught if caught and (is_apart or is_ahead(caught.kept, start)) else None,
     )
 
 
@@ -79,9 +84,13 @@ def _never_loses_rows(source: Source) -> bool:
     return source.kind == "files" or bool(source.arguments.get("append_only"))
 
 
-def _is_determined(view: ReadView) -> bool:
-    analysis = analysis_of(view)
-    return analysis is None or are_states_determined(analysis)
+def _is_apart(world: World, record: ViewRecord, view: ReadView) -> bool:
+    """Whether an answer may not hold what the states of its versions do, as another query has made these."""
+    analysis, origins = analysis_of(view), record.origins
+    if origins is None or analysis is None or are_states_determined(analysis):
+        return False
+    there = (world.chains[chain] for chain in record.states if chain in world.chains)
+    return any(origins.get(chain.id) != chain.origin for chain in there)
 
 
 def _netted(

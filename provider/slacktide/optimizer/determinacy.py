@@ -12,22 +12,32 @@ from typing import Final
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.tree import relations
-from slacktide.algebra.types import DataType, has_floating, is_collated
+from slacktide.algebra.types import (
+    DataType,
+    decimal_of,
+    has_floating,
+    is_averaged_in_doubles,
+    is_collated,
+)
+from slacktide.optimizer.additive import is_additive
 from slacktide.optimizer.maintainability import Maintainability
 
 _OF_VALUES: Final = frozenset(
     {"count", "count_if", "regr_count", "sum", "try_sum", "avg", "try_avg", "min", "max"}
     | {"bool_and", "every", "bool_or", "some", "any", "bit_and", "bit_or", "bit_xor"}
 )
+_AVERAGES: Final = frozenset({"avg", "try_avg"})
 _RANKS: Final = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
 
 
 def are_states_determined(analysis: Maintainability) -> bool:
     """Whether all results below the answer, which states hold, follow from the rows of the sources.
 
-    The answer itself is what is stored of the operator at the root.
+    What is recomputed at the root has the answer itself for its old result; what adds up has it from its state.
     """
-    return all(_is_determined(rel) for rel in relations(analysis.root) if rel != analysis.root)
+    root = analysis.root
+    is_stored = not (isinstance(root, r.Aggregate) and is_additive(root))
+    return all(_is_determined(rel) for rel in relations(root) if rel != root or not is_stored)
 
 
 def _is_determined(rel: r.Rel) -> bool:
@@ -45,7 +55,14 @@ def _is_determined(rel: r.Rel) -> bool:
 
 def _is_of_values(call: s.AggregateCall) -> bool:
     """Whether an aggregate is the same in whatever order rows come."""
+    if call.function in _AVERAGES and not _is_averaged_exactly(call):
+        return False
     return call.function in _OF_VALUES and all(_is_exact(one.type) for one in call.arguments)
+
+
+def _is_averaged_exactly(call: s.AggregateCall) -> bool:
+    """Whether Spark adds up what it averages without rounding, as states do; it adds integers up as doubles."""
+    return decimal_of(call.type) is not None and not is_averaged_in_doubles(call.type)
 
 
 def _is_exact(data_type: DataType) -> bool:

@@ -163,8 +163,8 @@ class _Planning:
         if len(known.reached) + 2 > MOST_INSTANTS:
             return self._idle(f"{len(known.reached) - 1} of them have stored something already")
         analysis = maintained(self.view, situation.policy)
-        if analysis is None:
-            return self._idle("the view is computed in full")
+        if analysis is None or situation.is_apart:
+            return self._idle("the answer is computed in full")
         weight, due = known.weights[known.turn - 1], known.weights[-1]
         waiting = float(due) * self._waiting(analysis)
         least = float(weight) * situation.evidence.coefficients.price(LEAST_WORK)

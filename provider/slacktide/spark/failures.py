@@ -58,8 +58,10 @@ _DATA = (
 )
 _OF_ROWS = ("21", "22", "23", "P0")
 """Classes of SQLSTATE of what a row does: cardinality, data, constraints, and what a query raises."""
-_UNPLANNED = frozenset({"INTERNAL_ERROR", "INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND"})
-"""Conditions of a program that Spark's optimiser or its code generation gave up."""
+_NOT_OF_ROWS = ("21S", "22022", "22KD")
+"""Of settings, modules and tables, though of these classes."""
+_UNPLANNED = "INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND"
+"""The condition of a program that Spark's optimiser has broken; others of its kind may pass with the next attempt."""
 
 
 @contextmanager
@@ -138,13 +140,13 @@ def _translate(
             f"{what}: a file cannot be read: {first_line(failure)}",
             hint=_AGAIN + (_APART if _MALFORMED in _whole(failure) else ""),
         )
-    if is_of_row or condition.startswith(_DATA) or _state(failure).startswith(_OF_ROWS):
+    if is_of_row or condition.startswith(_DATA) or _is_of_rows(_state(failure)):
         return DataError(
             f"{what}: a row fails in the query: {first_line(failure)}",
             hint="correct the query (try_… functions give NULL) or the row; "
             "the last answer stays as it was",
         )
-    if isinstance(failure, AnalysisException) or condition in _UNPLANNED:
+    if isinstance(failure, AnalysisException) or condition == _UNPLANNED:
         return UnsupportedQueryError(
             f"{what}: Spark refuses the program: {first_line(failure)}",
             hint="change the query as Spark says, or report it",
@@ -203,6 +205,10 @@ def _condition(failure: PySparkException | Py4JJavaError) -> str:
     given = failure.getCondition() if isinstance(failure, PySparkException) else None
     named = [*([given] if given else []), *_NAMED.findall(str(failure))]
     return next((name for name in named if name not in _WRAPPERS), "")
+
+
+def _is_of_rows(state: str) -> bool:
+    return state.startswith(_OF_ROWS) and not state.startswith(_NOT_OF_ROWS)
 
 
 def _state(failure: PySparkException | Py4JJavaError) -> str:

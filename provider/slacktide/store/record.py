@@ -200,6 +200,7 @@ class Chain:
         id: see `slacktide.common.chain_ids`.
         columns: each ``{"name", "type", "nullable"}``.
         token: the log number of its last change; set by the store.
+        origin: the run that wrote it whole; merging its pieces makes it no other one.
     """
 
     id: str
@@ -207,6 +208,7 @@ class Chain:
     base: Segment | None
     segments: tuple[Segment, ...] = ()
     token: int = 0
+    origin: int = 0
 
     @property
     def versions(self) -> Mapping[str, int] | None:
@@ -282,8 +284,8 @@ class ViewRecord:
         doubted: a foreign key that its answer went by and that does not hold; empty once it is made anew.
         remembers: chains of joins that it keeps besides what its operators need.
         period: what refreshes have done since the answer, where that is due only now and then.
-        apart: whether the answer may not follow from the states, though these are of its versions: it was made
-            without them, or another view has made one of them anew since.
+        origins: by state that its answer goes with, the `Chain.origin` of that; None where nobody has noted it. A state
+            of its versions and of another origin was made by another query than the answer.
     """
 
     name: str
@@ -305,7 +307,7 @@ class ViewRecord:
     doubted: str = ""
     remembers: tuple[str, ...] = ()
     period: Period | None = None
-    apart: bool = False
+    origins: Mapping[str, int] | None = None
 
     @property
     def policy(self) -> str:

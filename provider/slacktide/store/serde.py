@@ -203,7 +203,6 @@ UPDATES: Final = TaggedUnion(
         "note-foreign-keys": u.NoteForeignKeys,
         "note-calibration": u.NoteCalibration,
         "doubt-answer": u.DoubtAnswer,
-        "part-answer": u.PartAnswer,
         "set-chain": u.SetChain,
         "extend-chain": u.ExtendChain,
         "drop-chain": u.DropChain,

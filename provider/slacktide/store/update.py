@@ -249,13 +249,6 @@ class DoubtAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class PartAnswer:
-    """Say of an answer that a state which it was made from has been made anew by another view."""
-
-    view: str
-
-
-@dataclass(frozen=True, slots=True)
 class SetChain:
     """Write a chain, in place of one that is there; its token is set by the store."""
 
@@ -299,14 +292,15 @@ class AdvanceView:
         versions: of each source that the answer is made of.
         run: number of the run.
         remembers: the chains of joins that the view keeps from then on besides what its operators need.
-        apart: whether the answer was made without the states of the view.
+        origins: by state that the answer goes with, the run that has written that one whole; none of an answer that
+            was made without states.
     """
 
     view: str
     versions: Mapping[str, int]
     run: int
     remembers: tuple[str, ...] = ()
-    apart: bool = False
+    origins: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +345,6 @@ Update = (
     | NoteForeignKeys
     | NoteCalibration
     | DoubtAnswer
-    | PartAnswer
     | SetChain
     | ExtendChain
     | DropChain

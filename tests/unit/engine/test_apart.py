@@ -11,10 +11,12 @@ from slacktide.algebra.scalar import SortKey
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
+from slacktide.common.tree import of_type
 from slacktide.engine.planning import make_plan
 from slacktide.optimizer.determinacy import are_states_determined
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.upkeep import state_sources
+from slacktide.program.operator import Save
 from slacktide.store.update import CreateWorkspace
 
 NOW = "2026-01-01T00:00:00.000000Z"
@@ -28,8 +30,13 @@ DOUBLES = JOINED.format(type="DOUBLE", measure="sum(#2)", of="DOUBLE")
 ANY = JOINED.format(type="INT", measure="first(#2):INT", of="INT")
 
 
-def world(text: str, *, apart: bool, parted: bool = False) -> s.World:
-    """A view and its states at the first version of `a` and `b`, of which more has come."""
+def world(text: str, origin: int | None) -> s.World:
+    """A view and its states, of run 1, at the first version of `a` and `b`, of which more has come.
+
+    Args:
+        text: of the view.
+        origin: of the states that its answer goes with; 0 of one without states, None where nobody has noted any.
+    """
     relation = from_text(text)
     view = ReadView(relation, relation.columns, sources=sources(relation))
     at = {"a": 1, "b": 1}
@@ -44,39 +51,47 @@ def world(text: str, *, apart: bool, parted: bool = False) -> s.World:
         updates += [s.AcceptArrivals(name, taken)]
     updates += [
         s.AddView("v", "SELECT 1", {}, {}, view.to_dict(), states=(*kept,)),
-        s.AdvanceView("v", at, 1, apart=apart),
-        *([s.PartAnswer("v")] if parted else []),
+        s.AdvanceView(
+            "v",
+            at,
+            1,
+            origins=None if origin is None else dict.fromkeys(kept, origin) if origin else {},
+        ),
         s.SetChain(s.Chain("views/v", (), s.Segment(1, (), 10, 100, at))),
     ]
     for chain, of in kept.items():
         versions = dict.fromkeys(of, 1)
-        updates.append(s.SetChain(s.Chain(chain, (), s.Segment(1, (), 10, 100, versions))))
+        updates.append(
+            s.SetChain(s.Chain(chain, (), s.Segment(1, (), 10, 100, versions), origin=1))
+        )
     return s.fold(s.World(), [(0, [CreateWorkspace({})]), (1, updates)])
 
 
 @pytest.mark.parametrize("text", [DOUBLES, ANY], ids=["doubles", "any value"])
-def test_an_answer_that_was_made_without_its_states_is_made_anew_with_them(text: str) -> None:
-    (plan,) = make_plan(world(text, apart=False), now=NOW).views
-    assert plan.method == "incremental"
-    for there in (world(text, apart=True), world(text, apart=False, parted=True)):
-        (plan,) = make_plan(there, now=NOW).views
+def test_an_answer_that_was_made_without_its_states_is_made_anew_from_them(text: str) -> None:
+    for origin in (None, 1):
+        (plan,) = make_plan(world(text, origin), now=NOW).views
+        assert plan.method == "incremental"
+    for origin in (0, 2):
+        (plan,) = make_plan(world(text, origin), now=NOW).views
         reasons = [str(reason) for reason in plan.reasons]
         assert (plan.method, reasons) == (
             "full",
-            ["STATE_MISSING(states that the answer was made from)"],
+            ["STATE_MISSING(states that the answer was made from)", "STATES_KEPT"],
         )
+        assert plan.program is not None
+        assert not any(save.is_base for save in of_type(plan.program, Save)), "no other view minds"
 
 
 def test_what_follows_from_rows_alone_goes_on_from_its_states() -> None:
-    (plan,) = make_plan(world(EXACT, apart=True, parted=True), now=NOW).views
+    (plan,) = make_plan(world(EXACT, 0), now=NOW).views
     assert plan.method == "incremental"
 
 
-def test_an_answer_from_states_is_none_that_was_made_apart() -> None:
-    there = world(ANY, apart=True)
-    assert there.views["v"].apart
-    advanced = s.apply(there, 2, s.AdvanceView("v", {"a": 2, "b": 2}, 2))
-    assert not advanced.views["v"].apart
+def test_averages_that_spark_adds_up_as_doubles_do_not_follow_from_rows() -> None:
+    text = JOINED.format(type="DOUBLE", measure="avg(#2)", of="INT")
+    (plan,) = make_plan(world(text, 0), now=NOW).views
+    assert plan.method == "full"
 
 
 SCAN = from_text("scan a [k#1:INT!, v#2:INT!]\n")

@@ -49,7 +49,7 @@ def _restate_view(draft: Draft, number: int, update: u.RestateView) -> None:
         doubted=old.doubted,
         remembers=old.remembers,
         period=old.period,
-        apart=old.apart,
+        origins=old.origins,
     )
 
 
@@ -132,7 +132,7 @@ def _advance(draft: Draft, number: int, update: u.AdvanceView) -> None:
         token=number,
         doubted="",
         period=None,
-        apart=update.apart,
+        origins=update.origins,
     )
 
 
@@ -152,11 +152,6 @@ def _doubt(draft: Draft, number: int, update: u.DoubtAnswer) -> None:
     )
 
 
-def _part(draft: Draft, number: int, update: u.PartAnswer) -> None:
-    view = known(draft.views, "view", update.view)
-    draft.views[view.name] = replace(view, apart=True, token=number)
-
-
 STEPS: Final[Steps] = {
     u.AddView: _add_view,
     u.ReplaceView: _replace_view,
@@ -165,7 +160,6 @@ STEPS: Final[Steps] = {
     u.DropView: _drop_view,
     u.PauseView: _pause,
     u.DoubtAnswer: _doubt,
-    u.PartAnswer: _part,
     u.AdvancePeriod: _advance_period,
     u.AdvanceView: _advance,
 }

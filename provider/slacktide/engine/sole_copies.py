@@ -26,8 +26,11 @@ def check_left_out(store: Store, world: World, name: str, version: int) -> list[
         SourceError: the mirror holds it, and lacks files to be made without it.
     """
     chain = world.chains.get(mirror_id(name))
+    needed: list[q.Requirement] = [
+        q.ChainIs(mirror_id(name), None if chain is None else chain.token)
+    ]
     if chain is None or chain.versions is None or chain.versions[name] < version:
-        return []
+        return needed
     older = chain.before(name, version)
     told = 0 if older is None or older.versions is None else older.versions[name]
     try:
@@ -36,9 +39,10 @@ def check_left_out(store: Store, world: World, name: str, version: int) -> list[
         raise SourceError(
             f"arrival {version} of source {name} cannot be left out: the mirror holds it, and is to be made anew from "
             f"version {told} on: {error.message}",
-            hint="bring that file back, or let changes land that take back what the arrival brought",
+            hint="bring that file back, or let changes land that take back what the arrival brought; "
+            f"'slacktide source reset {name}' begins anew with what is there",
         ) from error
-    return [q.ChainIs(chain.id, chain.token)]
+    return needed
 
 
 def missing_for_mirror(store: Store, world: World, name: str) -> str:
@@ -52,8 +56,7 @@ def missing_for_mirror(store: Store, world: World, name: str) -> str:
 
 def _check(store: Store, world: World, name: str, told: int, *, without: int = 0) -> None:
     """Check the files between what is told and what the mirror holds."""
-    source = world.sources[name]
     mirrored = (world.chains[mirror_id(name)].versions or {}).get(name, 0)
-    left_out = source.arrivals[without - 1].files if without else ()
-    files = [one for one in landed_files(world, name, told, mirrored) if one not in left_out]
+    ranges = ((told, without - 1), (without, mirrored)) if without else ((told, mirrored),)
+    files = (file for low, high in ranges for file in landed_files(world, name, low, high))
     check_pins(files, storage_options=store.options, source=name)
