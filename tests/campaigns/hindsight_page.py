@@ -25,7 +25,7 @@ one the planner chooses, in one each view is maintained by increments whatever t
 its sources. Ten arrivals let the planner see what its runs cost. Then each share of the base comes in each nature
 {repetitions} times, in an order that is drawn, and the three refresh in turns.
 
-Spark {spark}, {cores} cores ({machine}), Slacktide {slacktide} ({commits}). To repeat it, which takes more than an hour for six views; what the file holds is not run again:
+Spark {spark}, {cores} cores ({machine}), Slacktide {slacktide} ({commits}). To repeat it, which takes two and a half hours for sixteen views; what the file holds is not run again:
 
 ```sh
 python -m tests.campaigns.hindsight --folder FOLDER --out tests/campaigns/hindsight.json
