@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from slacktide.engine import knowledge
-from slacktide.optimizer import api, guard, weighing
+from slacktide.optimizer import guard, method, weighing
 from slacktide.optimizer.costs import Coefficients, Fit
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.limits import UNLIMITED, Limits
@@ -100,7 +100,7 @@ def test_changes_that_are_thought_small_are_taken_in_full(
     nothing = {field.name: 1e-9 for field in fields(Coefficients)}
     prices = Coefficients(**nothing | {"rows_read": 1.0, "rows_grouped": 1.0})
     monkeypatch.setattr(knowledge, "fit", lambda *_: Fit(prices, 0, None, None))
-    for module in (api, weighing):
+    for module in (method, weighing):
         monkeypatch.setattr(module, "LEAST_ROWS", 1)
     monkeypatch.setattr(guard, "LEAST", 1)
     lab.source("p", "id INT, w INT", *((i, i) for i in range(50)))
