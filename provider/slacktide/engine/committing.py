@@ -85,7 +85,7 @@ def updates(
         written.extend(_answer_updates(world, work, work.outcome, run))
         if work.plan.is_due:
             versions, joins = dict(work.plan.end), work.plan.remembers
-            origins = _origins(world, work, run)
+            origins = _origins(world, work, work.outcome, run)
             written.append(u.AdvanceView(work.name, versions, run, joins, origins))
     return [
         *written,
@@ -94,17 +94,17 @@ def updates(
     ]
 
 
-def _origins(world: World, work: Work, run: int) -> dict[str, int]:
+def _origins(world: World, work: Work, outcome: Outcome, run: int) -> dict[str, int]:
     """The states that an answer goes with, as the run found them or has written them for it; none of one without states."""
     plan, known = work.plan, work.record or work.draft
-    if plan.program is None or known is None or work.outcome is None:
+    if plan.program is None or known is None:
         return {}
     is_stated = bool(chains_read(plan.program)) or any(True for _ in of_type(plan.program, Save))
     if plan.method == "full" and not is_stated:
         return {}
     there = {chain: world.chains[chain].origin for chain in known.states if chain in world.chains}
-    written = work.outcome.chains.items()
-    return {**there, **{i: run for i, (_, is_base) in written if is_base and i in known.states}}
+    written = (chain for chain, (_, is_base) in outcome.chains.items() if is_base)
+    return there | dict.fromkeys(filter(set(known.states).__contains__, written), run)
 
 
 def _forgotten(world: World, works: Sequence[Work]) -> list[u.DropChain]:

@@ -86,11 +86,12 @@ def _never_loses_rows(source: Source) -> bool:
 
 def _is_apart(world: World, record: ViewRecord, view: ReadView) -> bool:
     """Whether an answer may not hold what the states of its versions do, as another query has made these."""
-    analysis, origins = analysis_of(view), record.origins
-    if origins is None or analysis is None or are_states_determined(analysis):
-        return False
     there = (world.chains[chain] for chain in record.states if chain in world.chains)
-    return any(origins.get(chain.id) != chain.origin for chain in there)
+    origins = record.origins
+    if origins is None or all(origins.get(chain.id) == chain.origin for chain in there):
+        return False
+    analysis = analysis_of(view)
+    return analysis is not None and not are_states_determined(analysis)
 
 
 def _netted(

@@ -40,6 +40,7 @@ def stale(world: World, plan: Plan) -> str:
     """Say what a plan started from that is no longer so; an empty text for a fresh plan."""
     if (plan.register or plan.alter) and (moved := _moved_source(world, plan.versions)):
         return moved
+    mirrored = mirror_versions(world)
     for view in plan.views:
         record = world.views.get(view.view)
         if record is None or record.token != view.token:
@@ -50,7 +51,7 @@ def stale(world: World, plan: Plan) -> str:
             _moved_source(world, view.end)
             or _moved_state(world, view)
             or _lost_mirror(world, view, plan.mirrors)
-            or _passed_mirror(world, view)
+            or _passed_mirror(mirrored, view)
         )
         if moved:
             return moved
@@ -99,9 +100,8 @@ def _lost_mirror(world: World, view: ViewPlan, mirrors: Mapping[str, int]) -> st
     return ""
 
 
-def _passed_mirror(world: World, view: ViewPlan) -> str:
+def _passed_mirror(mirrored: Mapping[str, int], view: ViewPlan) -> str:
     """Name a mirror that another run has written past rows which the plan reads: their files may be gone."""
-    mirrored = mirror_versions(world)
     passed = (n for n, at in oldest_snapshots(view).items() if mirrored.get(n, 0) > at)
     return next((f"{mirror_id(name)}, which is ahead" for name in passed), "")
 

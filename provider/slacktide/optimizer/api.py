@@ -45,7 +45,7 @@ def estimated(
 
 
 def _caught_up(name: str, view: ReadView, situation: Situation) -> ViewPlan:
-    """Plan a run; a view that lags behind states which others have brought on goes on from where these are.
+    """Plan a run; a view that lags behind states which others have brought on, or made, goes on from these.
 
     It would have them build anew what they share, in every run for as long as it fails.
     """

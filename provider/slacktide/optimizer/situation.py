@@ -42,8 +42,8 @@ class Situation:
         rounds: as of `weighing.Case`.
         netted: the sources whose changes are netted, see `net_changes`.
         is_apart: whether the answer may not follow from the states of its versions; see `determinacy`.
-        caught: of a run without an answer that goes on from where others have brought the view's states; None where
-            none have.
+        caught: of a run without an answer that goes on from where others have brought the view's states, or from those
+            that the answer was not made from; None where there are none.
     """
 
     start: Versions
