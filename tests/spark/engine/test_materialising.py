@@ -140,12 +140,13 @@ def test_values_of_a_query_have_not_changed(
 
 
 def test_what_was_worked_out_is_let_go(chain: Lab, spark: SparkSession) -> None:
-    def held() -> int:
-        return int(spark.sparkContext._jsc.getPersistentRDDs().size())
+    def held() -> set[int]:
+        return set(spark.sparkContext._jsc.getPersistentRDDs())
 
     before = held()
     changes(chain)
-    assert held() == before
+    # What other tests held before may be collected meanwhile.
+    assert held() <= before
 
 
 @pytest.fixture
