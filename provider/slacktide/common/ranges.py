@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from math import log
 from typing import Any, Final, TypeVar
 
 MOST_KEYS: Final = 200_000
@@ -18,6 +19,7 @@ LARGE_ROWS: Final = 20_000
 ASKING: Final = 2.0
 """Rows of a table for each row that is read to know where keys lie, below which it is read whole (ADR 9, point 1)."""
 _Key = TypeVar("_Key", bound=Any)
+_EULER: Final = 0.5772156649
 
 
 def pays_to_ask(rows: float, asked: float) -> bool:
@@ -66,3 +68,24 @@ def covered(
     within = [(max(start, low), min(end, high)) for start, end in few_ranges(ranges)]
     wide = sum(end - start + 1.0 for start, end in within if end >= start)
     return min(wide / (high - low + 1.0), 1.0)
+
+
+def covered_evenly(keys: float) -> float:
+    """The share of a range that the few ranges of some keys cover, where these are drawn evenly from it.
+
+    Of the n + 1 gaps of n such keys the i-th widest is (H(n + 1) - H(i - 1)) / (n + 1) of the range as expected, H the
+    harmonic numbers (H. A. David and H. N. Nagaraja, *Order Statistics*, 2003, §6.4); those before the first key and behind
+    the last one, and the widest of the others, are no part of the ranges.
+
+    Args:
+        keys: how many different ones there are.
+    """
+    cuts = MOST_RANGES - 1
+    if keys <= MOST_RANGES:
+        return 0.0
+    left_out = cuts * (_harmonic(keys - 1.0) - _harmonic(cuts) + 1.0)
+    return max(keys - 1.0 - left_out, 0.0) / (keys + 1.0)
+
+
+def _harmonic(number: float) -> float:
+    return log(number) + _EULER + 1.0 / (2.0 * number)

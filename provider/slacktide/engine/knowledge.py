@@ -30,6 +30,7 @@ from slacktide.engine.sizes import (
 from slacktide.optimizer.costs import DEFAULTS, Coefficients, Evidence, Fit, fit
 from slacktide.optimizer.costs.evidence import USUAL
 from slacktide.optimizer.join_bags import present
+from slacktide.optimizer.mirror import sorted_by
 from slacktide.optimizer.normal import normal
 from slacktide.optimizer.others import Others
 from slacktide.optimizer.states import bag_chain, chain_of
@@ -165,6 +166,7 @@ class Knowledge:
         there, changes = source.arrivals.totals(0, end), source.arrivals.totals(start, end)
         rows = source.rows_at(end)
         held = self._chains.get(mirror_id(name))
+        key = source.arguments.get("key") or ()
         guessed = Figure(max(there.bytes / (TEXT_WIDTH * max(len(source.schema), 1)), 1.0))
         counted = guessed if rows is None else Figure(float(rows), "observed")
         return SourceFacts(
@@ -180,7 +182,8 @@ class Knowledge:
                     covered=covered_by(source, start, end),
                 ),
             ),
-            columns=column_facts(source.statistics, source.arguments.get("key") or (), counted),
+            columns=column_facts(source.statistics, key, counted),
+            order="" if held is None else sorted_by(source.schema, key),
         )
 
     def _observed(self, view: ReadView) -> Iterator[tuple[bytes, float]]:

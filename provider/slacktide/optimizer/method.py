@@ -78,19 +78,24 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
     known = {program: in_full(program, view, situation) for program in {*full.values()}}
     candidates = {way: known[program] for way, program in full.items()}
     case = _case(view, situation, now, candidates)
+    if case.missing:
+        now = question.built_again(situation.remembers)
+        case = case.going_by(extending(now.maintenance.program, view, situation))
     found = _found(case, situation)
-    without = question.stopped(now) if now.chains and found.way != "incremental" else None
+    if found.way == "incremental":
+        new = question.reconsidered(now, found.full)
+        return _extended(view, situation, new, case, found.reasons)
+    without = question.stopped(now) if now.chains and not case.missing else None
     if without is not None:
         other = _case(view, situation, without, candidates)
         going_on = _found(other, situation)
         if going_on.way == "incremental":
             return _extended(view, situation, without, other, going_on.reasons)
-    prices = (one.price for one in found.predictions if one.way != "incremental")
-    if found.way == "incremental":
-        new = question.reconsidered(now, min(prices))
-        return _extended(view, situation, new, case, found.reasons)
+    is_left = case.is_shared and not case.missing  # what others keep is not built anew for one
+    new = now if is_left else question.started_anew(now, found, situation.remembers)
+    if new.switch is not None:
+        found = found.with_states(new.switch.saving, new.switch.cost)
     if found.way == "rebuild":
-        new = question.started_anew(now, min(prices), situation.remembers)
         told = {**found.to_dict(), **new.told()}
         situation = replace(situation, remembers=tuple({*situation.remembers, *new.chains}))
         chosen = Chosen("full", found.reasons, built, predicted=told)
@@ -142,8 +147,7 @@ def _extended(
 ) -> Chosen:
     """Extend the answer, and remember from then on what is worth it."""
     program = new.maintenance.program
-    ways = replace(case.ways, incremental=extending(program, view, situation))
-    predictions = replace(case, ways=ways).predictions()
+    predictions = case.going_by(extending(program, view, situation)).predictions()
     found = predictions.taken("incremental").to_dict()
     return Chosen(
         "incremental",

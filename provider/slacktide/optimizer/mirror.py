@@ -15,6 +15,7 @@ from slacktide.algebra.relation import Scan
 from slacktide.algebra.scalar import Column
 from slacktide.common.chain_ids import mirror_id
 from slacktide.program import operator as o
+from slacktide.program.bounding import has_ranges
 from slacktide.program.operator import Program
 
 LARGEST_BACKLOG = 0.2
@@ -63,6 +64,18 @@ def _columns(schema: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
         Column(i, field["name"], field["type"], bool(field["nullable"]))
         for i, field in enumerate(schema)
     )
+
+
+def sorted_by(schema: Sequence[Mapping[str, Any]], key: Sequence[str]) -> str:
+    """The column by which the rows of a mirror lie; empty where its values have no order that Spark reads ranges of.
+
+    Args:
+        schema: its columns.
+        key: as of `mirror_program`.
+    """
+    columns = _columns(schema)
+    leading = next((c for c in columns if c.id in _order(columns, key)), None)
+    return leading.name if leading is not None and has_ranges(leading.type) else ""
 
 
 def _order(columns: Sequence[Column], key: Sequence[str]) -> tuple[int, ...]:

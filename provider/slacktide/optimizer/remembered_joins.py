@@ -21,7 +21,14 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.tree import sources
 from slacktide.optimizer.costs import Candidate, Evidence, Vector, program_key, program_work
 from slacktide.optimizer.derivation import Premises
-from slacktide.optimizer.join_bags import is_large, is_there, joins, joins_of, present
+from slacktide.optimizer.join_bags import (
+    is_large,
+    is_there,
+    joins,
+    joins_of,
+    present,
+    still_worth_remembering,
+)
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.others import NOBODY, Others
 from slacktide.optimizer.plan import Versions
@@ -29,7 +36,7 @@ from slacktide.optimizer.programs import Maintenance, maintain, scopes
 from slacktide.optimizer.states import bag_chain
 from slacktide.optimizer.statistics import Cardinality, StoredFacts
 from slacktide.optimizer.statistics.widths import packed
-from slacktide.optimizer.weighing import LEAST_ROWS
+from slacktide.optimizer.weighing import LEAST_ROWS, Weighed
 from slacktide.program.operator import Program
 
 FEW_ROWS: Final = 20_000
@@ -147,6 +154,11 @@ class Question:
         there = tuple(sorted(present(chains, self.start, self.states)))
         return Remembering(self.maintained(there), there)
 
+    def built_again(self, chains: Collection[str]) -> Remembering:
+        """The program with what is remembered, where all states are missing and are built with some joins before it runs."""
+        kept = still_worth_remembering(self.analysis, chains, self.premises.statistics)
+        return Remembering(self.maintained(kept), kept)
+
     def reconsidered(self, now: Remembering, full: float) -> Remembering:
         """What to remember from this run on, which goes by increments.
 
@@ -158,21 +170,22 @@ class Question:
         if not times:
             return now
         is_usual = self.evidence.is_usual(program_key(now.maintenance.program))
-        return (self.stopped(now) if is_usual else None) or self._started(now, times) or now
+        return (self.stopped(now) if is_usual else None) or self._started(now, times, full) or now
 
-    def started_anew(self, now: Remembering, full: float, named: Collection[str]) -> Remembering:
+    def started_anew(self, now: Remembering, found: Weighed, named: Collection[str]) -> Remembering:
         """What to remember from this run on, which builds the states, as increments are no cheaper.
 
         Args:
-            now: what is remembered and there, and the program of a run by increments.
-            full: as of `reconsidered`.
+            now: what is remembered, and the program of a run by increments.
+            found: the full way that is taken. Where it builds no states, a join pays for these, too.
             named: the chains that are built in any case, as they were left behind. What another view holds is
                 for a run by increments to take up.
         """
-        times = self._times(now, full)
+        times = self._dear(now)
         held = filter(self.others.hold, joins(self.analysis) if times else ())
-        found = self._started(now, times, {*named, *held}) if times else None
-        return found or now
+        barred = {*named, *held}
+        new = self._started(now, times, found.full, barred, found.building) if times else None
+        return new or now
 
     def _times(self, now: Remembering, full: float) -> int:
         """The runs that a join may pay for; none where nobody asks.
@@ -187,17 +200,31 @@ class Question:
             return 0
         if is_asked(times, newest.run, rows):
             return times
-        dear = self.evidence.dear(key, DEAR)
-        if rows < LEAST_ROWS or not _is_milestone(dear):
+        dear = self._dear(now)
+        if not dear:
             return 0
         program = now.maintenance.program
         found = self.evidence.predict("incremental", Candidate.of(program, self._work(program)))
         return dear if found.price >= DEAR * full else 0
 
+    def _dear(self, now: Remembering) -> int:
+        """The runs that were dear, or full as increments were, after 2, 4, 8, … of them; else none."""
+        dear = self.evidence.dear(program_key(now.maintenance.program), DEAR)
+        is_large = (self.evidence.rows or 0) >= LEAST_ROWS
+        return dear if is_large and _is_milestone(dear) else 0
+
     def _started(
-        self, now: Remembering, times: int, without: Collection[str] = ()
+        self,
+        now: Remembering,
+        times: int,
+        full: float,
+        without: Collection[str] = (),
+        building: float = 0.0,
     ) -> Remembering | None:
-        """With the join that saves most, of those that the program reads tables for, some left out."""
+        """With the join that saves most, of those that the program reads tables for, some left out.
+
+        A join saves nothing of what increments would take more than a full run, as that is taken then.
+        """
         program, needed = now.maintenance.program, scopes(self.analysis)
         work = self._work(program)
         price = self.evidence.predict("incremental", Candidate.of(program, work)).price
@@ -221,7 +248,8 @@ class Question:
                 self._saving(program, work, price, one, self._work(one, rel))
                 for one in (after.program, first.program)
             )
-            cost = max(-less, 0.0)
+            saving -= max(price - full, 0.0)
+            cost = max(-less, 0.0) + building
             if pays(saving, cost, self.rounds - 1 if self.rounds else times, price):
                 switch = Switch(rel, starts=True, saving=saving, cost=cost)
                 found.append(Remembering(first, chains, switch))

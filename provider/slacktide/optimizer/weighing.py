@@ -77,10 +77,36 @@ class Weighed:
     reasons: tuple[Reason, ...]
     predictions: tuple[Prediction, ...]
 
+    def of(self, way: Way) -> Prediction:
+        """What a way is expected to cost."""
+        return next(one for one in self.predictions if one.way == way)
+
+    @property
+    def full(self) -> float:
+        """Seconds of CPU that the cheaper full way is expected to take."""
+        return min(one.price for one in self.predictions if one.way != "incremental")
+
+    @property
+    def building(self) -> float:
+        """Seconds of CPU that building the states is expected to take more than the way that is taken."""
+        return self.of("rebuild").price - self.of(self.way).price
+
+    def with_states(self, saving: float, cost: float) -> Weighed:
+        """The full way that builds the states, where it builds a join besides that increments have lacked.
+
+        Args:
+            saving: seconds of CPU that a run by increments will take less than a full one.
+            cost: seconds of CPU that this run takes more.
+        """
+        if self.way == "rebuild":
+            return self
+        told = f"{cost:.2f} s more with a join, by which each run saves {saving:.2f} s"
+        return replace(self, way="rebuild", reasons=(*self.reasons, Reason("STATES_PAY", told)))
+
     def to_dict(self) -> dict[str, Any]:
         """Give the form that plans and reports store: the figures of the way, and all prices."""
-        taken = next(one for one in self.predictions if one.way == self.way)
-        return {**taken.to_dict(), "alternatives": [_priced(one) for one in self.predictions]}
+        alternatives = [_priced(one) for one in self.predictions]
+        return {**self.of(self.way).to_dict(), "alternatives": alternatives}
 
 
 def _priced(prediction: Prediction) -> dict[str, Any]:
@@ -124,6 +150,10 @@ class Case:
     missing: str = ""
     is_shared: bool = False
     rounds: int = 0
+
+    def going_by(self, incremental: Candidate) -> Case:
+        """The same, where increments go by another program."""
+        return replace(self, ways=replace(self.ways, incremental=incremental))
 
     def predictions(self) -> Predictions:
         """What each way is expected to cost."""

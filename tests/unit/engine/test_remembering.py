@@ -142,6 +142,41 @@ def test_a_join_that_dear_runs_alone_miss_is_remembered(
     assert methods[0] == ("incremental", False)
 
 
+def test_a_join_that_full_runs_alone_miss_is_remembered(priced: Priced) -> None:
+    """Increments take twice what a full run does, and would take a fifth of it by what nobody has built yet."""
+    priced.run(lambda _: 3.6)
+    plans = []
+    for _ in range(12):
+        change(priced, is_large=True)
+        (plan,) = priced.ws.plan().views
+        has = bool(plan.remembers) and not begins(plan)
+        seconds = {"incremental": 0.8 if has else 9.0, "text": 3.2, "rebuild": 3.4}
+        priced.run(lambda _, seconds=seconds[plan.predicted["way"]]: seconds)  # type: ignore[misc]
+        plans.append(plan)
+    (started,) = [number for number, plan in enumerate(plans) if begins(plan)]
+    assert plans[started].predicted["way"] == "rebuild"
+    assert "STATES_PAY" in {reason.code for reason in plans[started].reasons}
+    assert "text" in {plan.predicted["way"] for plan in plans[:started]}
+    assert {plan.predicted["way"] for plan in plans[started + 1 :]} == {"incremental"}
+
+
+def test_states_are_built_again_for_what_increments_took_by_a_join_that_was_left(
+    priced: Priced,
+) -> None:
+    """After a change of half of all lines the answer alone is made, which takes 1 s, and leaves all behind."""
+    remembered(priced)
+    ways = []
+    for number in range(6):
+        priced.arrive("lineitem", 3_000_000 if number < 2 else 6_000)
+        (plan,) = priced.ws.plan().views
+        has = bool(plan.remembers)
+        increments = 30.0 if number < 2 else 0.5 if has else 3.0
+        seconds = {"incremental": increments, "text": 1.0, "rebuild": 3.0}
+        priced.run(lambda _, seconds=seconds[plan.predicted["way"]]: seconds)  # type: ignore[misc]
+        ways.append(plan.predicted["way"])
+    assert ways == ["incremental", "text", "rebuild", *["incremental"] * 3]
+
+
 def test_dear_runs_are_asked_again_until_a_start_is_paid_for(
     priced: Priced, monkeypatch: pytest.MonkeyPatch
 ) -> None:

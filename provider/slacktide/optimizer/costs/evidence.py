@@ -154,10 +154,16 @@ class Evidence:
     def dear(self, program: str, share: float) -> int:
         """How many runs by a program took at least a share of what a full run was to take, or were full as it would have.
 
-        Since something was remembered or given up; the view's first run says nothing.
+        After changes no larger than those that have come, since something was remembered or given up; the view's first
+        run says nothing.
         """
         steady = takewhile(lambda past: not past.switches, reversed(self.runs))
-        return sum(self._is_dear(past, program, share) for past in steady if not past.is_first)
+        told = (past for past in steady if not past.is_first and not self._has_more(past))
+        return sum(self._is_dear(past, program, share) for past in told)
+
+    def _has_more(self, past: PastRun) -> bool:
+        """Whether a run took in more changes than have come, by more than changes differ that are alike."""
+        return (past.changed or 0) > ALIKE * (self.changed or inf)
 
     def _is_dear(self, past: PastRun, program: str, share: float) -> bool:
         least = share * past.full_price

@@ -8,17 +8,18 @@ its reach, where asking for the ranges pays.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import exp
 from typing import Final
 
 from slacktide.algebra.scalar import Reference
-from slacktide.common.ranges import LARGE_ROWS, pays_to_ask
+from slacktide.common.ranges import LARGE_ROWS, covered_evenly, pays_to_ask
 from slacktide.common.tree import of_type
 from slacktide.optimizer.statistics import Sizes
 from slacktide.optimizer.statistics.facts import UNKNOWN_REACH
 from slacktide.program import operator as o
-from slacktide.program.bounding import Bound, bounds
+from slacktide.program.bounding import Bound, bounds, snapshot_column
 from slacktide.program.operator import Operator, operator_inputs
 from slacktide.program.origin import Origin
 
@@ -84,17 +85,21 @@ def reached(operator: Operator, sizes: Sizes) -> Reached:
 def _reach(bound: Bound, sizes: Sizes) -> float | None:
     """The share of an input that is read: by the key that lies closest; None where nobody knows how one lies.
 
-    Where it is known, what asking for the keys reads counts as read of the input, so that no larger change is
-    thought to cost less.
+    Nothing is read for a change of which a filter leaves no key. Where it is known how keys lie, what asking for them
+    reads counts as read of the input, so that no larger change is thought to cost less.
     """
     rows = rows_read(bound.large, sizes)
     asked = sum(rows_read(one.by, sizes) for one in bound.origins)
     if not pays_to_ask(rows, asked):
         return 1.0
-    shares = [_covered(bound.origins, place, sizes) for place in range(len(bound.pairs))]
+    shares = [_covered(bound, place, sizes) for place in range(len(bound.pairs))]
     known = [share for share in shares if share is not None]
+    if not known:
+        return None
     page = LARGE_ROWS / rows  # of keys that lie ever so close together a page is read
-    return min(1.0, max(min(known), page) + asked / rows) if known else None
+    keys = sum(sizes.of(one.by).rows.value for one in bound.origins)
+    is_any = 1.0 - exp(-keys)  # rows are kept or not as if each by itself
+    return min(1.0, is_any * max(min(known), page) + asked / rows)
 
 
 def guessed_reach(operator: Operator, sizes: Sizes) -> float:
@@ -119,14 +124,22 @@ def _leaves(operator: Operator) -> Iterator[Operator]:
     return (one for one in of_type(operator, Operator) if not operator_inputs(one))
 
 
-def _covered(origins: Sequence[Origin], place: int, sizes: Sizes) -> float | None:
-    """The share of the range of a key in which the values of some changes lie."""
-    shares = []
-    for origin in origins:
-        key = origin.keys[place]
-        columns = sizes.of(origin.by).columns
-        facts = columns.get(key.column) if isinstance(key, Reference) else None
-        if facts is None or facts.covered is None:
-            return None
-        shares.append(facts.covered.value)
-    return min(sum(shares), 1.0)
+def _covered(bound: Bound, place: int, sizes: Sizes) -> float | None:
+    """The share of an input in which the values of a key lie: all of one that does not lie in its order."""
+    column = snapshot_column(bound.large, bound.pairs[place].own)
+    if column is not None and sizes.statistics.source(column[0]).is_spread(column[1]):
+        return 1.0
+    shares = [_of_origin(origin, place, sizes) for origin in bound.origins]
+    known = [share for share in shares if share is not None]
+    return min(sum(known), 1.0) if len(known) == len(shares) else None
+
+
+def _of_origin(origin: Origin, place: int, sizes: Sizes) -> float | None:
+    """The share of the range of a key in which its values lie that filters have left of some changes."""
+    key, rows = origin.keys[place], sizes.of(origin.by)
+    facts = rows.columns.get(key.column) if isinstance(key, Reference) else None
+    if facts is None or facts.covered is None:
+        return None
+    evenly = covered_evenly(rows_read(origin.by, sizes))
+    thinned = covered_evenly(rows.rows.value) / evenly if evenly else 1.0
+    return facts.covered.value * min(thinned, 1.0)

@@ -29,10 +29,12 @@ def reached(root: r.Rel, known: Mapping[str, SourceFacts]) -> dict[str, SourceFa
         known: of its sources, each with one change.
     """
     found: dict[str, list[Figure | None]] = {}
-    for (source, _), (other, column) in _meetings(root):
+    for (source, own), (other, column) in _meetings(root):
         change = known.get(other, SourceFacts()).change(END)
         if change.rows.value:
-            found.setdefault(source, []).append(change.covered.get(column))
+            is_spread = known.get(source, SourceFacts()).is_spread(own)
+            share = Figure(1.0, "observed") if is_spread else change.covered.get(column)
+            found.setdefault(source, []).append(share)
     return {
         name: replace(facts, reach=_widest(found.get(name, ())) or facts.reach)
         for name, facts in known.items()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.scalar import Call, Column, reference
+from slacktide.algebra.scalar import Call, Column, Literal, reference
 from slacktide.algebra.widths import width
 from slacktide.common.ranges import LARGE_ROWS
 from slacktide.optimizer.costs import DEFAULTS, Vector, program_work
@@ -177,6 +177,47 @@ def test_where_keys_lie_says_how_much_they_reach(share: float) -> None:
     page = LARGE_ROWS  # is read at least; and it is asked where the changed orders lie
     lines = min(max(share * 6_000_000, page) + 15_000, 6_000_000)
     assert found == pytest.approx(changed + lines + 0.5 * 1_500_000)
+
+
+def lines_read(change: o.Operator, order: str = "c11", covered: float = 0.9) -> float:
+    """The lines that are read for what is left of 15,000 changed orders, which lie anywhere."""
+    told = known(0.01)
+    of_orders = replace(told.sources["orders"].changes[0], covered={"c1": Figure(covered)})
+    statistics = Statistics(
+        {
+            "orders": replace(told.sources["orders"], changes=(of_orders,)),
+            "lines": replace(told.sources["lines"], order=order),
+        }
+    )
+    lines = o.ReadSnapshot("lines", JOINED.right.columns, "after")
+    joined = o.JoinBags(change, lines, JOINED.condition)
+    program = o.Program((o.Publish("v", joined, is_base=False),))
+    return operator_works(joined, Sizes(program, statistics))[lines].rows_read
+
+
+CHANGED = o.ReadChanges("orders", JOINED.left.columns)
+
+
+def of_keys(count: int) -> o.Operator:
+    """The changed orders of so many of 1.5 million keys."""
+    key = reference(JOINED.left.columns[0])
+    listed = (Literal(str(value), "INT", False) for value in range(count))
+    return o.Select(CHANGED, Call("in", (key, *listed), "BOOLEAN", False))
+
+
+def test_few_keys_that_a_filter_leaves_reach_little() -> None:
+    """Of 15,000 keys that lie anywhere all lines are read, of a hundred two thirds, and of hardly one a page, if anything."""
+    assert lines_read(CHANGED) == pytest.approx(0.9 * 6_000_000 + 15_000)
+    hundred = lines_read(of_keys(10_000))
+    assert 0.5 * 6_000_000 < hundred < 0.7 * 6_000_000
+    assert lines_read(of_keys(1)) == pytest.approx(0.01 * LARGE_ROWS + 15_000, rel=0.01)
+    assert lines_read(of_keys(10_000), covered=0.01) < 0.02 * hundred, "they lie together"
+
+
+def test_a_key_by_which_a_table_does_not_lie_spares_nothing() -> None:
+    assert lines_read(CHANGED, order="c12") == 6_000_000
+    assert lines_read(of_keys(1), order="c12") == pytest.approx(0.01 * 6_000_000 + 15_000, rel=0.01)
+    assert lines_read(CHANGED, order="") == lines_read(CHANGED)
 
 
 def test_the_operators_of_a_step_add_up_to_it() -> None:

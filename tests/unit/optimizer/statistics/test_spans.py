@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from itertools import pairwise
 
@@ -11,7 +12,13 @@ from hypothesis import strategies as st
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.common.ranges import MOST_KEYS, MOST_RANGES, covered, few_ranges
+from slacktide.common.ranges import (
+    MOST_KEYS,
+    MOST_RANGES,
+    covered,
+    covered_evenly,
+    few_ranges,
+)
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts
 from slacktide.optimizer.statistics.spans import reached
 from tests.unit.optimizer.views import JOINED, LINES, ORDERS, SUMMED, column, equal
@@ -54,6 +61,16 @@ def test_all_keys_of_a_domain_cover_it(size: int) -> None:
     assert covered([(0.0, size - 1.0)], size, 0.0, size - 1.0) == 1.0
 
 
+@pytest.mark.parametrize("count", [1, 12, 13, 24, 100, 2000])
+def test_what_keys_cover_that_are_drawn_evenly(count: int) -> None:
+    draw = random.Random(count)
+    shares = [
+        sum(high - low for low, high in few_ranges((key, key) for key in keys))
+        for keys in ([draw.random() for _ in range(count)] for _ in range(200))
+    ]
+    assert covered_evenly(count) == pytest.approx(sum(shares) / len(shares), abs=0.01)
+
+
 def facts(rows: float = 1.0, **shares: float) -> SourceFacts:
     told = {name: Figure(share, "observed") for name, share in shares.items()}
     return SourceFacts(changes=(ChangeFacts(Figure(rows), covered=told),))
@@ -75,6 +92,13 @@ def test_a_source_is_reached_by_the_changes_of_those_that_it_meets() -> None:
     assert reach(JOINED, orders=facts(c2=0.1), lines=facts()) == dict.fromkeys(
         ("orders", "lines"), UNKNOWN
     )
+
+
+def test_a_source_that_lies_in_the_order_of_another_column_is_reached_whole() -> None:
+    near = {"orders": facts(c1=0.1), "lines": facts(c11=0.2)}
+    for order, share in (("c11", 0.1), ("c12", 1.0)):
+        lines = replace(near["lines"], order=order)
+        assert reach(JOINED, **{**near, "lines": lines}) == {"orders": 0.2, "lines": share}
 
 
 def test_the_column_by_which_most_is_reached_counts_through_projections_and_unions() -> None:
