@@ -8,8 +8,7 @@ what led to that step, and no more. A program that is run though it is expected 
 the states, may write what makes it cost twice of what is expected. What leads to a step that writes little is seen by
 the CPU that it takes: it may take twice of the dearest way, as most that cost more than full end soon after, and nobody
 knows of the others how much is left. Ended there, the run costs twice of that and the answer alone. What runs to find
-out whether it is cheaper than full has shown that it is not once it has taken what the dearer full way takes; but where
-less than a full run is expected to be left by then, it may take what is expected, and as much more as that is usually off.
+out whether it is cheaper than full has shown that it is not once it has taken what the dearer full way takes.
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ LEAST: Final = 100_000
 TRIED: Final = 2.0
 """How many times of what is expected a program may cost that is expected to be dearer than a full run, and how many
 times of the dearest way its tasks may take, unless it runs to find out."""
-USUALLY: Final = 1.25
-"""How many times of what is expected most runs take at most (ADR 9)."""
 MOST_WATCHED: Final = 2
 """The first steps that write to states, which are watched: each takes an estimate of the whole program."""
 
@@ -84,7 +81,6 @@ def _seconds(found: Predictions) -> float | None:
     if "observed" not in (found.text.basis, found.rebuild.basis):
         return None
     full = max(found.text.in_tasks, found.rebuild.in_tasks)
-    expected = found.incremental.in_tasks
-    if found.incremental.basis != "doubted":
-        return round(TRIED * max(full, expected), 3)
-    return round(full if expected > TRIED * full else max(full, USUALLY * expected), 3)
+    if found.incremental.basis == "doubted":
+        return round(full, 3)
+    return round(TRIED * max(full, found.incremental.in_tasks), 3)
