@@ -204,8 +204,8 @@ class Question:
         if not dear:
             return 0
         program = now.maintenance.program
-        found = self.evidence.predict("incremental", Candidate.of(program, self._work(program)))
-        return dear if found.price >= DEAR * full else 0
+        price = self._price(Candidate.of(program, self._work(program)))
+        return dear if price >= DEAR * full else 0
 
     def _dear(self, now: Remembering) -> int:
         """The runs that were dear, or full as increments were, after 2, 4, 8, … of them; else none."""
@@ -227,7 +227,8 @@ class Question:
         """
         program, needed = now.maintenance.program, scopes(self.analysis)
         work = self._work(program)
-        price = self.evidence.predict("incremental", Candidate.of(program, work)).price
+        taken = Candidate.of(program, work)
+        price, past = self._price(taken), self.evidence.nearest(taken)
         failed = {chain for past in self.evidence.runs for chain in past.failed_joins}
         barred = {*needed, *failed, *without}
         found: list[Remembering] = []
@@ -244,12 +245,16 @@ class Question:
                 continue  # another view keeps it as of other versions
             else:
                 first = self.maintained(now.chains, chain)
-            saving, less = (
-                self._saving(program, work, price, one, self._work(one, rel))
-                for one in (after.program, first.program)
+            later, work_later = after.program, self._work(after.program, rel)
+            less = self._saving(program, work, price, later, work_later)
+            # One that turned back took what a full run does besides, and does not say what of it was its own.
+            is_told = past is not None and not past.turned_back
+            with_it = price - less if is_told else self._price(Candidate.of(later, work_later))
+            saving = min(price, full) - with_it
+            begun = self._saving(
+                program, work, price, first.program, self._work(first.program, rel)
             )
-            saving -= max(price - full, 0.0)
-            cost = max(-less, 0.0) + building
+            cost = max(-begun, 0.0) + building
             if pays(saving, cost, self.rounds - 1 if self.rounds else times, price):
                 switch = Switch(rel, starts=True, saving=saving, cost=cost)
                 found.append(Remembering(first, chains, switch))
@@ -277,7 +282,7 @@ class Question:
         work = self._work(program)
         if not self._has_alike(program, work):
             return None
-        price = self.evidence.predict("incremental", Candidate.of(program, work)).price
+        price = self._price(Candidate.of(program, work))
         found: list[Remembering] = []
         for chain in now.chains:
             chains = tuple(other for other in now.chains if other != chain)
@@ -313,10 +318,13 @@ class Question:
         """
         evidence, rates = self.evidence, self.evidence.coefficients
         if self._has_alike(now, work) and self._has_alike(other, work_other):
-            return price - evidence.predict("incremental", Candidate.of(other, work_other)).price
+            return price - self._price(Candidate.of(other, work_other))
         less, past = work.minus(work_other), evidence.nearest(Candidate.of(now, work))
         in_tasks = rates.in_tasks(less) if past is None else past.seconds_of(less, rates)
         return in_tasks + rates.outside(less)
+
+    def _price(self, candidate: Candidate) -> float:
+        return self.evidence.predict("incremental", candidate).price
 
     def _has_alike(self, program: Program, work: Vector) -> bool:
         return self.evidence.has_alike(Candidate.of(program, work))

@@ -13,13 +13,14 @@ anything, a change is taken in by increments up to a share of the sources.
   the model may be wrong of one that has not run. Once full runs have cost so much that a mistake would add
   no more than `REGRET` of it, neither is believed any longer. So the mistakes of one program add `REGRET` to
   what full runs cost, and one; a view has a program for each set of sources that change together.
-* **States are left when keeping them has cost what they save, and built when lacking them has.** The answer alone is
+* **States are left when they are seldom needed, and built when lacking them has cost enough.** The answer alone is
   cheaper than building states with it, and makes increments impossible until they are built. Once it is known what
-  it costs, the states are kept, by building them with it or by increments, whichever is cheaper, until what that
-  cost over the answer alone reaches what a run by increments has saved lately. Once left, they are built again when
-  what increments would have saved since reaches what building costs over the answer alone (ski rental: A. Karlin and
-  others, *Competitive Snoopy Caching*, Algorithmica 3, 1988). Either wait costs what its end does, once more. Where it
-  is told how many runs a choice of states is made for, nothing waits: what these would save decides (IVM-PD, tempura.md §5).
+  it costs, the states are kept, by building them with it or by increments, whichever is cheaper, while that costs
+  less over the answer alone than increments save where they do, times how many such runs there have been lately for
+  each other one. Once left, they are built again when what increments would have saved since reaches what building
+  costs over the answer alone (ski rental: A. Karlin and others, *Competitive Snoopy Caching*, Algorithmica 3, 1988):
+  that wait costs what its end does, once more. Where it is told how many runs a choice of states is made for,
+  nothing waits: what these would save decides (IVM-PD, tempura.md §5).
 """
 
 from __future__ import annotations
@@ -266,17 +267,15 @@ def _full_way(case: Case, found: Predictions, full: Prediction) -> Weighed:
     if full is found.rebuild or case.missing or case.is_shared or not is_known:
         return found.taken(full.way, cheaper)
     keeping = min(found.incremental, found.rebuild, key=lambda one: one.price)
-    saved, spent = _saved_lately(case, full.price)
     cost = keeping.price - full.price
-    told = "{:.2f} s more so far, {:.2f} s saved by a run by increments"
     if case.rounds:
-        saved *= case.rounds - 1
-        told = "{:.2f} s more, {:.2f} s saved by the runs to come"
+        saved = (case.rounds - 1) * _saved_by_one(case, full.price)
+        told = f"{cost:.2f} s more, {saved:.2f} s saved by the runs to come"
     else:
-        cost += spent
+        saved = _likely_saved(case, full.price)
+        told = f"{cost:.2f} s more, {saved:.2f} s likely saved before it is paid again"
     if cost >= saved:
         return found.taken("text", cheaper)
-    told = told.format(cost, saved)
     return found.taken(keeping.way, cheaper, Reason("STATES_PAY", told))
 
 
@@ -297,28 +296,44 @@ def _unless_untried(case: Case, found: Predictions) -> Weighed:
     return found.taken("text", Reason("ANSWER_UNTRIED", told))
 
 
-def _saved_lately(case: Case, full: float) -> tuple[float, float]:
-    """What a run by increments has saved lately, and what keeping the states has cost since one saved anything.
+def _likely_saved(case: Case, full: float) -> float:
+    """What increments save of a full run where they save anything, times how many such runs there are for each other one.
 
-    What a full run was thought to cost in place of one by increments may have been wrong. It counts as far as such a
-    one is expected to cost as much now; where it would have merged rows and the next will not, or the other way
-    round, a full run that did has told.
+    So long states are kept that are needed sooner or later: left, they save nothing in the next run that needs
+    them, and have to be built then.
 
     Args:
         case: of the run.
         full: what a full run is expected to cost now.
     """
+    savings = _savings(case, full)
+    saving = [saved for saved in savings if saved]
+    often = (len(saving) + 0.5) / (len(savings) + 1.0)
+    return sum(saving) / len(saving) * often / (1.0 - often) if saving else 0.0
+
+
+def _saved_by_one(case: Case, full: float) -> float:
+    """What increments save in a run, on average."""
+    savings = _savings(case, full)
+    return sum(savings) / max(len(savings), 1)
+
+
+def _savings(case: Case, full: float) -> list[float]:
+    """What increments saved in each of the newest runs, or would have saved, as far as one of these is expected to do so now.
+
+    What a full run was thought to cost in place of one by increments may have been wrong. It counts as far as such a
+    one is expected to cost as much now; where it would have merged rows and the next will not, or the other way
+    round, a full run that did has told.
+    """
     evidence, rates = case.evidence, case.evidence.coefficients
     prices = {evidence.merges: full, not evidence.merges: _full_otherwise(case, full)}
-    runs = [past for past in evidence.runs if past.way == "incremental"][-USUAL:]
-    savings = {
-        past.run: max(min(past.full_price, prices[past.merges]) - past.price(rates), 0.0)
-        for past in runs
-        if not past.turned_back  # what it took is of a full run, too
-    }
-    last = max((run for run, saved in savings.items() if saved), default=0)
-    spent = sum(_kept_for(past, rates) for past in evidence.runs if past.run > last)
-    return sum(savings.values()) / max(len(runs), 1), spent
+    told = [p for p in evidence.runs if p.way == "incremental" or "incremental" in p.prices]
+    return [
+        # What one took that turned back is of a full run, too.
+        0.0 if past.turned_back else max(min(past.full_price, prices[past.merges]) - by, 0.0)
+        for past in told[-USUAL:]
+        for by in [past.price(rates) if past.way == "incremental" else past.prices["incremental"]]
+    ]
 
 
 def _full_otherwise(case: Case, full: float) -> float:
@@ -328,12 +343,6 @@ def _full_otherwise(case: Case, full: float) -> float:
     if not any(p.way != "incremental" and p.merges == turned.evidence.merges for p in runs):
         return full
     return min(one.price for one in turned.in_full())
-
-
-def _kept_for(past: PastRun, rates: Coefficients) -> float:
-    """What a run cost more than the cheaper full way, no more of it than was expected: a trial is none of keeping states."""
-    expected = past.prices.get(past.way, 0.0)
-    return max(min(expected, past.price(rates)) - past.full_price, 0.0)
 
 
 def _by_share(case: Case, found: Predictions) -> Weighed:

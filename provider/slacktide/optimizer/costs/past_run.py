@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Final, Literal
 
 from slacktide.optimizer.costs.coefficients import Coefficients
 from slacktide.optimizer.costs.vector import KINDS, Vector
 
 Way = Literal["incremental", "rebuild", "text"]
+
+LITTLE: Final = 0.05
+"""Seconds of CPU below which what a kind of work was expected to take is no measure of more of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +67,25 @@ class PastRun:
         """What tasks take for a part of such a run, of which the model knows the work.
 
         The model errs in each kind of work by itself, in rows twofold and in shuffles tenfold, and in what
-        a unit of all of them costs.
+        a unit of all of them costs. Of what takes hardly any time it may err a thousandfold, which tells nothing of what takes more.
         """
         if self.turned_back:
             return coefficients.in_tasks(work)
-        counted = Vector(*(self._counted(kind, getattr(work, kind)) for kind in KINDS))
-        whole = coefficients.in_tasks(self.measured)
-        return coefficients.in_tasks(counted) * ratio(self.in_tasks, whole)
+        whole = coefficients.in_tasks(self._counted(self.expected, coefficients))
+        return coefficients.in_tasks(self._counted(work, coefficients)) * ratio(
+            self.in_tasks, whole
+        )
 
-    def _counted(self, kind: str, expected: float) -> float:
-        return expected * ratio(getattr(self.measured, kind), getattr(self.expected, kind))
+    def _counted(self, work: Vector, coefficients: Coefficients) -> Vector:
+        """The work that would be counted where the model sees some."""
+        return Vector(*(self._of_kind(kind, getattr(work, kind), coefficients) for kind in KINDS))
+
+    def _of_kind(self, kind: str, amount: float, coefficients: Coefficients) -> float:
+        price: float = getattr(coefficients, kind)
+        counted, expected = getattr(self.measured, kind), getattr(self.expected, kind)
+        if price * expected >= LITTLE:
+            return amount * ratio(counted, expected)
+        return amount * max(price * counted / LITTLE, 1.0)
 
 
 def ratio(measured: float, expected: float) -> float:
