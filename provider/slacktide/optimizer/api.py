@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
+from slacktide.optimizer.case import LARGEST_SHARE
 from slacktide.optimizer.costs import Coefficients, work_by_node
 from slacktide.optimizer.derivation import Premises
 from slacktide.optimizer.estimates import estimates_of, reads_of
@@ -19,7 +20,6 @@ from slacktide.optimizer.programs import resume
 from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.upkeep import analysis_of, passed_snapshot, state_sources
-from slacktide.optimizer.weighing import LARGEST_SHARE
 
 
 def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:

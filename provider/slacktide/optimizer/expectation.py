@@ -11,7 +11,7 @@ from slacktide.optimizer.costs import Candidate, Way, program_work
 from slacktide.optimizer.costs.reads import is_sure
 from slacktide.optimizer.full import merging
 from slacktide.optimizer.situation import Situation
-from slacktide.optimizer.weighing import Weighed
+from slacktide.optimizer.ways import Weighed
 from slacktide.program.operator import Operator, Program
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
+from slacktide.optimizer.case import Case
 from slacktide.optimizer.costs import Candidate, work_by_node
 from slacktide.optimizer.expectation import extending, in_full, predicted_of
 from slacktide.optimizer.full import SIGNED, anew, without_states
@@ -23,7 +24,8 @@ from slacktide.optimizer.plan import Method
 from slacktide.optimizer.remembered_joins import Question, Remembering
 from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.upkeep import analysis_of, missing_state, passed_snapshot
-from slacktide.optimizer.weighing import LEAST_ROWS, Case, Predictions, Ways, Weighed, weigh
+from slacktide.optimizer.ways import Predictions, Ways, Weighed
+from slacktide.optimizer.weighing import LEAST_ROWS, weigh
 from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.program.operator import Program
 

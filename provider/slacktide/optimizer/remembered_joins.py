@@ -36,7 +36,8 @@ from slacktide.optimizer.programs import Maintenance, maintain, scopes
 from slacktide.optimizer.states import bag_chain
 from slacktide.optimizer.statistics import Cardinality, StoredFacts
 from slacktide.optimizer.statistics.widths import packed
-from slacktide.optimizer.weighing import LEAST_ROWS, Weighed
+from slacktide.optimizer.ways import Weighed
+from slacktide.optimizer.weighing import LEAST_ROWS
 from slacktide.program.operator import Program
 
 FEW_ROWS: Final = 20_000

@@ -21,7 +21,7 @@ from slacktide.optimizer.costs.prediction import Basis
 from slacktide.optimizer.guard import LEAST, guard_of
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.programs import maintain
-from slacktide.optimizer.weighing import Predictions
+from slacktide.optimizer.ways import Predictions
 from slacktide.program import operator as o
 from tests.unit.optimizer.costs.test_program_work import BOTH, SHAPES, known
 

@@ -7,12 +7,8 @@ from dataclasses import replace
 import pytest
 
 from slacktide.optimizer.costs import Evidence
-from slacktide.optimizer.weighing import (
-    LEAST_ROWS,
-    weigh,
-)
+from slacktide.optimizer.weighing import LEAST_ROWS, weigh
 from tests.unit.optimizer.weighed import (
-    SIZES,
     at_large,
     case,
     code,

@@ -14,6 +14,7 @@ from slacktide.optimizer.join_bags import joins_of
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.remembered_joins import Question, Remembering
 from slacktide.optimizer.states import bag_chain
+from slacktide.optimizer.ways import Weighed
 from slacktide.program.reference.bags import consolidate
 from slacktide.program.reference.relations import evaluate
 from tests.harness.maintained import Maintained
@@ -42,16 +43,16 @@ def holds(maintained: Maintained) -> int:
     return len(rels)
 
 
-def asked(question: Question, now: Remembering, _: float) -> Remembering:
+def asked(question: Question, now: Remembering, full: float) -> Remembering:
     """Ask in every run, without evidence of others."""
-    return question.stopped(now) or question._started(now, 1) or now
+    return question.stopped(now) or question._started(now, 1, full) or now
 
 
 def asked_anew(
-    question: Question, now: Remembering, _: float, named: Collection[str]
+    question: Question, now: Remembering, found: Weighed, named: Collection[str]
 ) -> Remembering:
-    """Also in those that build the states."""
-    return question._started(now, 1, named) or now
+    """Also in those that build the states, or would do without."""
+    return question._started(now, 1, found.full, named) or now
 
 
 @hypothesis.settings(

@@ -81,8 +81,9 @@ class PastRun:
         return Vector(*(self._of_kind(kind, getattr(work, kind), coefficients) for kind in KINDS))
 
     def _of_kind(self, kind: str, amount: float, coefficients: Coefficients) -> float:
-        price: float = getattr(coefficients, kind)
-        counted, expected = getattr(self.measured, kind), getattr(self.expected, kind)
+        price, counted, expected = (
+            float(getattr(of, kind)) for of in (coefficients, self.measured, self.expected)
+        )
         if price * expected >= LITTLE:
             return amount * ratio(counted, expected)
         return amount * max(price * counted / LITTLE, 1.0)

@@ -43,6 +43,16 @@ def test_rows_that_were_more_and_shuffles_that_were_less_weigh_so() -> None:
     assert found.seconds_of(Vector(bytes_shuffled=8e6), DEFAULTS) < rows / 5
 
 
+def test_what_was_hardly_any_work_is_no_measure_of_much() -> None:
+    """Sixty rows to interpret were expected, and there were 150,000: a tenth of a second, and no 2,500 times of anything."""
+    told = replace(EXPECTED, rows_interpreted=60.0), replace(EXPECTED, rows_interpreted=1.5e5)
+    run = PastRun(3, "incremental", "p", *told, DEFAULTS.in_tasks(told[1]))
+    part = Vector(rows_interpreted=3e5)
+    assert run.seconds_of(part, DEFAULTS) == pytest.approx(2 * DEFAULTS.in_tasks(part), rel=0.1)
+    few = replace(run, measured=replace(told[1], rows_interpreted=50.0))
+    assert few.seconds_of(part, DEFAULTS) == pytest.approx(DEFAULTS.in_tasks(part), rel=0.1)
+
+
 def test_a_run_that_turned_back_tells_of_two_programs_and_so_of_none() -> None:
     mixed = replace(past(Vector(rows_read=1e9), 900.0), turned_back=True)
     part = Vector(rows_read=1e6)
@@ -118,3 +128,14 @@ def test_as_many_changes_may_lie_close_together_or_anywhere() -> None:
     assert once.predict("incremental", Candidate("p", near)).in_tasks == pytest.approx(
         0.3 + 8.7 * 0.05
     )
+
+
+def test_dear_runs_are_those_after_no_more_changes() -> None:
+    """What would have helped a small change says nothing of a large one's run."""
+    full = {"text": 1.0, "rebuild": 1.0}
+    runs = [
+        PastRun(1, "text", "t", EXPECTED, EXPECTED, 1.0, {**full, "incremental": 5.0}, changed=rows)
+        for rows in (100, 100, 150, 10_000)
+    ]
+    assert [Evidence(runs, changed=rows).dear("p", 0.5) for rows in (100, 10_000)] == [3, 4]
+    assert Evidence(runs).dear("p", 0.5) == 4, "of how many have come nobody knows"

@@ -63,7 +63,7 @@ def test_all_keys_of_a_domain_cover_it(size: int) -> None:
 
 @pytest.mark.parametrize("count", [1, 12, 13, 24, 100, 2000])
 def test_what_keys_cover_that_are_drawn_evenly(count: int) -> None:
-    draw = random.Random(count)
+    draw = random.Random(count)  # noqa: S311
     shares = [
         sum(high - low for low, high in few_ranges((key, key) for key in keys))
         for keys in ([draw.random() for _ in range(count)] for _ in range(200))

@@ -1,0 +1,83 @@
+"""Whether states are kept that a run could do without, and built again that were left.
+
+The answer alone is cheaper than building states with it, and makes increments impossible until they are built. Once it
+is known what it costs, the states are kept, by building them with it or by increments, whichever is cheaper, while that
+costs less over the answer alone than increments save where they do, times how many such runs there have been lately for
+each other one. Once left, they are built again when what increments would have saved since reaches what building
+costs over the answer alone (ski rental: A. Karlin and others, *Competitive Snoopy Caching*, Algorithmica 3, 1988):
+that wait costs what its end does, once more. Where it is told how many runs a choice of states is made for,
+nothing waits: what these would save decides (IVM-PD, tempura.md §5).
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from slacktide.optimizer.case import Case
+from slacktide.optimizer.costs import Coefficients, Evidence
+from slacktide.optimizer.costs.evidence import USUAL
+from slacktide.optimizer.costs.past_run import PastRun
+
+
+def likely_saved(case: Case, full: float) -> float:
+    """What increments save of a full run where they save anything, times how many such runs there are for each other one.
+
+    So long states are kept that are needed sooner or later: left, they save nothing in the next run that needs
+    them, and have to be built then.
+
+    Args:
+        case: of the run.
+        full: what a full run is expected to cost now.
+    """
+    savings = _savings(case, full)
+    saving = [saved for saved in savings if saved]
+    often = (len(saving) + 0.5) / (len(savings) + 1.0)
+    return sum(saving) / len(saving) * often / (1.0 - often) if saving else 0.0
+
+
+def saved_by_one(case: Case, full: float) -> float:
+    """What increments save in a run, on average."""
+    savings = _savings(case, full)
+    return sum(savings) / max(len(savings), 1)
+
+
+def _savings(case: Case, full: float) -> list[float]:
+    """What increments saved in each of the newest runs, or would have saved, as far as one of these is expected to do so now.
+
+    What a full run was thought to cost in place of one by increments may have been wrong. It counts as far as such a
+    one is expected to cost as much now; where it would have merged rows and the next will not, or the other way
+    round, a full run that did has told.
+    """
+    evidence, rates = case.evidence, case.evidence.coefficients
+    prices = {evidence.merges: full, not evidence.merges: _full_otherwise(case, full)}
+    told = [p for p in evidence.runs if p.way == "incremental" or "incremental" in p.prices]
+    return [_saved(past, prices[past.merges], rates) for past in told[-USUAL:]]
+
+
+def _saved(past: PastRun, full: float, rates: Coefficients) -> float:
+    if past.turned_back:  # what it took is of a full run, too
+        return 0.0
+    taken = past.price(rates) if past.way == "incremental" else past.prices["incremental"]
+    return max(min(past.full_price, full) - taken, 0.0)
+
+
+def _full_otherwise(case: Case, full: float) -> float:
+    """What a full run costs where it merges rows and the next will not, or the other way round; `full` until one has."""
+    turned = case.turned()
+    runs = case.evidence.runs
+    if not any(p.way != "incremental" and p.merges == turned.evidence.merges for p in runs):
+        return full
+    return min(one.price for one in turned.in_full())
+
+
+def missed_since(case: Case, now: float) -> float:
+    """What increments would have saved in each run since the states were left, this one included, or will save."""
+    if case.rounds:
+        return now * (case.rounds - 1)
+    left = list(takewhile(lambda past: past.way == "text", reversed(case.evidence.runs)))
+    return now + sum(_missed(past, case.evidence) for past in left)
+
+
+def _missed(past: PastRun, evidence: Evidence) -> float:
+    expected = past.prices.get("incremental")
+    return 0.0 if expected is None else max(past.price(evidence.coefficients) - expected, 0.0)
