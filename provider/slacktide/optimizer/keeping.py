@@ -22,8 +22,9 @@ from slacktide.optimizer.costs.past_run import PastRun
 def likely_saved(case: Case, full: float) -> float:
     """What increments save of a full run where they save anything, times how many such runs there are for each other one.
 
-    So long states are kept that are needed sooner or later: left, they save nothing in the next run that needs
-    them, and have to be built then.
+    Left, states save nothing in the next run that needs them, and have to be built then, as dearly as keeping them once:
+    so they are worth a price c in each other run while that is less than the saving s times p / (1 - p), where p is how
+    often they save. Of few runs p is taken to be lower, by two that did not, as its odds are overrated by their noise.
 
     Args:
         case: of the run.
@@ -31,8 +32,7 @@ def likely_saved(case: Case, full: float) -> float:
     """
     savings = _savings(case, full)
     saving = [saved for saved in savings if saved]
-    often = (len(saving) + 0.5) / (len(savings) + 1.0)
-    return sum(saving) / len(saving) * often / (1.0 - often) if saving else 0.0
+    return sum(saving) / (len(savings) + 2.0 - len(saving))
 
 
 def saved_by_one(case: Case, full: float) -> float:

@@ -60,20 +60,20 @@ def test_states_that_cost_little_are_built_at_once() -> None:
 def test_states_are_kept_through_large_changes_until_small_ones_are_rare() -> None:
     """Increments save 2 s of 5 after a small change, and building the states costs 0.9 s more than the text."""
     runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
-    runs += [past(3, "incremental", 3.0, rebuild=5.9, text=5.0), past(4, "incremental", 80.0)]
+    runs += [past(number, "incremental", 3.0, rebuild=5.9, text=5.0) for number in range(3, 6)]
     taken = []
-    for number in range(5, 10):
-        found = weigh(case(*runs))
+    for number in range(6, 13):
+        found = weigh(at_large(*runs))
         taken.append((found.way, [reason.code for reason in found.reasons]))
         prices = {one.way: one.price for one in found.predictions}
         runs.append(past(number, found.way, 5.9 if found.way == "rebuild" else 5.0, **prices))
     kept, left = ("rebuild", ["CHEAPER_FULL", "STATES_PAY"]), ("text", ["CHEAPER_FULL"])
-    assert taken == [kept, kept, left, left, left], "1.5 of 5 are expected to save, and so 0.86 s"
+    assert taken == [kept] * 5 + [left] * 2, "3 of 8 save 6 s, which is 0.86 s for each of 5 and 2"
 
 
 @pytest.mark.parametrize(
     ("saved", "small", "way"),
-    [(3.0, 1, "text"), (3.0, 2, "rebuild"), (0.4, 4, "text"), (0.4, 6, "rebuild")],
+    [(3.0, 2, "text"), (3.0, 3, "rebuild"), (0.4, 6, "text"), (0.4, 7, "rebuild")],
 )
 def test_how_often_increments_save_decides_with_how_much(
     saved: float, small: int, way: str
@@ -91,7 +91,7 @@ def test_what_increments_save_is_held_against_full_runs_that_merge_as_these_woul
     """A full run takes 3.3 s over mirrors with changes, and 1.9 s over those that a large change has written anew."""
     runs = [past(1, "rebuild", 3.4), replace(past(2, "text", 1.9), merges=False)]
     runs.append(replace(past(3, "rebuild", 3.4, rebuild=3.4, text=3.4), merges=False))
-    runs.append(past(4, "incremental", 1.5, rebuild=3.4, text=3.3))
+    runs += [past(number, "incremental", 1.5, rebuild=3.4, text=3.3) for number in (4, 5)]
     evidence = Evidence(runs, rows=LEAST_ROWS, merges=False)
     found = weigh(replace(at_large(), evidence=evidence))
     assert price(found, "rebuild") - price(found, "text") == pytest.approx(1.5)
