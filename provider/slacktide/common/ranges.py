@@ -20,6 +20,7 @@ ASKING: Final = 2.0
 """Rows of a table for each row that is read to know where keys lie, below which it is read whole (ADR 9, point 1)."""
 _Key = TypeVar("_Key", bound=Any)
 _EULER: Final = 0.5772156649
+"""Of Euler and Mascheroni, to which the harmonic numbers without their logarithm tend."""
 
 
 def pays_to_ask(rows: float, asked: float) -> bool:
@@ -73,9 +74,10 @@ def covered(
 def covered_evenly(keys: float) -> float:
     """The share of a range that the few ranges of some keys cover, where these are drawn evenly from it.
 
-    Of the n + 1 gaps of n such keys the i-th widest is (H(n + 1) - H(i - 1)) / (n + 1) of the range as expected, H the
-    harmonic numbers (H. A. David and H. N. Nagaraja, *Order Statistics*, 2003, §6.4); those before the first key and behind
-    the last one, and the widest of the others, are no part of the ranges.
+    n keys leave m = n - 1 gaps between them, each 1 / (n + 1) of the range on average. The i-th widest of m is
+    H(m) - H(i - 1) times that, H the harmonic numbers (H. A. David and H. N. Nagaraja, *Order Statistics*, 2003, §6.4),
+    so that the k widest, which are cut out, are k (H(m) - H(k) + 1) times it. What lies before the first key and behind
+    the last one is no part of the ranges either.
 
     Args:
         keys: how many different ones there are.
@@ -88,4 +90,5 @@ def covered_evenly(keys: float) -> float:
 
 
 def _harmonic(number: float) -> float:
+    """A harmonic number, by its asymptotic series."""
     return log(number) + _EULER + 1.0 / (2.0 * number)

@@ -35,7 +35,7 @@ SENTENCES: Final = MappingProxyType(
         "STALE_PLAN": "what the plan started from has moved, so it was made again ({detail})",
         "STATES_LEFT": "what increments would save does not pay for building the states yet ({detail})",
         "STATES_KEPT": "the answer is made from what is remembered already",
-        "STATES_PAY": "keeping the states costs less than they save ({detail})",
+        "STATES_PAY": "keeping the states, or building them, costs less than they save ({detail})",
         "STATE_MISSING": "what the view needs to remember is not there ({detail})",
         "STORED_EARLY": "the answer goes on from what refreshes before it have stored ({detail})",
         "UNGROUPABLE_TYPE": "rows of type {detail} cannot be told apart by grouping",

@@ -30,7 +30,7 @@ from slacktide.engine.sizes import (
 from slacktide.optimizer.costs import DEFAULTS, Coefficients, Evidence, Fit, fit
 from slacktide.optimizer.costs.evidence import USUAL
 from slacktide.optimizer.join_bags import present
-from slacktide.optimizer.mirror import sorted_by
+from slacktide.optimizer.mirror import leading_column
 from slacktide.optimizer.normal import normal
 from slacktide.optimizer.others import Others
 from slacktide.optimizer.states import bag_chain, chain_of
@@ -183,7 +183,7 @@ class Knowledge:
                 ),
             ),
             columns=column_facts(source.statistics, key, counted),
-            order="" if held is None else sorted_by(source.schema, key),
+            sorted_by="" if held is None else leading_column(source.schema, key),
         )
 
     def _observed(self, view: ReadView) -> Iterator[tuple[bytes, float]]:

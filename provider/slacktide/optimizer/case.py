@@ -51,6 +51,11 @@ class Case:
     is_shared: bool = False
     rounds: int = 0
 
+    @property
+    def is_kept_by_others(self) -> bool:
+        """Whether another view keeps a state that is there: it is not built anew because that is cheap for one."""
+        return self.is_shared and not self.missing
+
     def going_by(self, incremental: Candidate) -> Case:
         """The same, where increments go by another program."""
         return replace(self, ways=replace(self.ways, incremental=incremental))

@@ -2,8 +2,8 @@
 
 The answer alone is cheaper than building states with it, and makes increments impossible until they are built. Once it
 is known what it costs, the states are kept, by building them with it or by increments, whichever is cheaper, while that
-costs less over the answer alone than increments save where they do, times how many such runs there have been lately for
-each other one. Once left, they are built again when what increments would have saved since reaches what building
+costs less over the answer alone than increments save on average where they do, times the odds of that among the newest
+`LATELY` runs and two more that did not. Once left, they are built again when what increments would have saved since reaches what building
 costs over the answer alone (ski rental: A. Karlin and others, *Competitive Snoopy Caching*, Algorithmica 3, 1988):
 that wait costs what its end does, once more. Where it is told how many runs a choice of states is made for,
 nothing waits: what these would save decides (IVM-PD, tempura.md §5).
@@ -12,15 +12,18 @@ nothing waits: what these would save decides (IVM-PD, tempura.md §5).
 from __future__ import annotations
 
 from itertools import takewhile
+from typing import Final
 
 from slacktide.optimizer.case import Case
 from slacktide.optimizer.costs import Coefficients, Evidence
-from slacktide.optimizer.costs.evidence import USUAL
 from slacktide.optimizer.costs.past_run import PastRun
 
+LATELY: Final = 8
+"""Newest runs that tell what increments save."""
 
-def likely_saved(case: Case, full: float) -> float:
-    """What increments save of a full run where they save anything, times how many such runs there are for each other one.
+
+def worth_keeping(case: Case, full: float) -> float:
+    """Seconds of CPU that keeping the states may cost in a run that could do without them: the mean saving times the odds that a run saves.
 
     Left, states save nothing in the next run that needs them, and have to be built then, as dearly as keeping them once:
     so they are worth a price c in each other run while that is less than the saving s times p / (1 - p), where p is how
@@ -51,7 +54,7 @@ def _savings(case: Case, full: float) -> list[float]:
     evidence, rates = case.evidence, case.evidence.coefficients
     prices = {evidence.merges: full, not evidence.merges: _full_otherwise(case, full)}
     told = [p for p in evidence.runs if p.way == "incremental" or "incremental" in p.prices]
-    return [_saved(past, prices[past.merges], rates) for past in told[-USUAL:]]
+    return [_saved(past, prices[past.merges], rates) for past in told[-LATELY:]]
 
 
 def _saved(past: PastRun, full: float, rates: Coefficients) -> float:
@@ -79,5 +82,6 @@ def missed_since(case: Case, now: float) -> float:
 
 
 def _missed(past: PastRun, evidence: Evidence) -> float:
+    """What increments would have saved of a run of the answer alone, by what that took: it is over, and none that may come."""
     expected = past.prices.get("incremental")
     return 0.0 if expected is None else max(past.price(evidence.coefficients) - expected, 0.0)

@@ -25,7 +25,7 @@ from slacktide.optimizer.remembered_joins import Question, Remembering
 from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.upkeep import analysis_of, missing_state, passed_snapshot
 from slacktide.optimizer.ways import Predictions, Ways, Weighed
-from slacktide.optimizer.weighing import LEAST_ROWS, weigh
+from slacktide.optimizer.weighing import LEAST_ROWS, may_build, weigh, with_join
 from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.program.operator import Program
 
@@ -81,7 +81,7 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
     candidates = {way: known[program] for way, program in full.items()}
     case = _case(view, situation, now, candidates)
     if case.missing:
-        now = question.built_again(situation.remembers)
+        now = question.as_if_built(situation.remembers)
         case = case.going_by(extending(now.maintenance.program, view, situation))
     found = _found(case, situation)
     if found.way == "incremental":
@@ -93,10 +93,12 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
         going_on = _found(other, situation)
         if going_on.way == "incremental":
             return _extended(view, situation, without, other, going_on.reasons)
-    is_left = case.is_shared and not case.missing  # what others keep is not built anew for one
-    new = now if is_left else question.started_anew(now, found, situation.remembers)
-    if new.switch is not None:
-        found = found.with_states(new.switch.saving, new.switch.cost)
+    new = now
+    if may_build(case, found):
+        new = question.started_in_full(now, found, situation.remembers)
+        found = (
+            found if new.switch is None else with_join(found, new.switch.saving, new.switch.cost)
+        )
     if found.way == "rebuild":
         told = {**found.to_dict(), **new.told()}
         situation = replace(situation, remembers=tuple({*situation.remembers, *new.chains}))

@@ -59,23 +59,23 @@ def segment_step(
     return o.Save(mirror_id(source), rows, is_base=False, order=order)
 
 
-def _columns(schema: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
-    return tuple(
-        Column(i, field["name"], field["type"], bool(field["nullable"]))
-        for i, field in enumerate(schema)
-    )
-
-
-def sorted_by(schema: Sequence[Mapping[str, Any]], key: Sequence[str]) -> str:
-    """The column by which the rows of a mirror lie; empty where its values have no order that Spark reads ranges of.
+def leading_column(schema: Sequence[Mapping[str, Any]], key: Sequence[str]) -> str:
+    """The column by which a mirror is sorted; empty where no ranges are read of its type.
 
     Args:
         schema: its columns.
         key: as of `mirror_program`.
     """
     columns = _columns(schema)
-    leading = next((c for c in columns if c.id in _order(columns, key)), None)
-    return leading.name if leading is not None and has_ranges(leading.type) else ""
+    leading = _order(columns, key)
+    return next((c.name for c in columns if c.id in leading and has_ranges(c.type)), "")
+
+
+def _columns(schema: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
+    return tuple(
+        Column(i, field["name"], field["type"], bool(field["nullable"]))
+        for i, field in enumerate(schema)
+    )
 
 
 def _order(columns: Sequence[Column], key: Sequence[str]) -> tuple[int, ...]:

@@ -6,9 +6,9 @@ join has. Kept as a bag, an auxiliary view (D. Quass and others, *Making views s
 warehousing*, PDIS 1996), it costs a read of its own rows and a write of its change.
 
 A view starts to remember a join when the runs without it, or the dear ones among them, would have saved by it
-what starting costs (ski rental, as in `weighing`), and stops when runs with it have turned out dearer than those
+what starting costs (ski rental, as states are built again, see `keeping`), and stops when runs with it have turned out dearer than those
 without, after such changes as have come. A run that builds the states anew builds them, too, and one that gives
-the answer alone leaves all behind. Which joins may be remembered, and which are there: `join_bags`.
+the answer alone leaves all behind, unless a join pays for building these with it. Which joins may be remembered, and which are there: `join_bags`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from typing import Any, Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.tree import sources
-from slacktide.optimizer.costs import Candidate, Evidence, Vector, program_key, program_work
+from slacktide.optimizer.costs import (
+    Candidate,
+    Evidence,
+    PastRun,
+    Vector,
+    program_key,
+    program_work,
+)
 from slacktide.optimizer.derivation import Premises
 from slacktide.optimizer.join_bags import (
     is_large,
@@ -59,7 +66,7 @@ class Switch:
     Attributes:
         rel: the join.
         starts: whether it starts.
-        saving: seconds of CPU that a run is expected to take less from then on.
+        saving: seconds of CPU that a run is expected to take less from then on, by increments or in full as is cheaper without.
         cost: seconds of CPU that this run takes more.
     """
 
@@ -110,7 +117,7 @@ class Question:
         start: the versions that the run goes on from.
         states: the versions of each state that exists, of any view, by chain.
         others: what other views keep.
-        rounds: as of `weighing.Case`.
+        rounds: as of `case.Case`.
     """
 
     view: str
@@ -155,8 +162,8 @@ class Question:
         there = tuple(sorted(present(chains, self.start, self.states)))
         return Remembering(self.maintained(there), there)
 
-    def built_again(self, chains: Collection[str]) -> Remembering:
-        """The program with what is remembered, where all states are missing and are built with some joins before it runs."""
+    def as_if_built(self, chains: Collection[str]) -> Remembering:
+        """The program of the run after one that builds all that is missing, with some joins of those that were left."""
         kept = still_worth_remembering(self.analysis, chains, self.premises.statistics)
         return Remembering(self.maintained(kept), kept)
 
@@ -173,12 +180,14 @@ class Question:
         is_usual = self.evidence.is_usual(program_key(now.maintenance.program))
         return (self.stopped(now) if is_usual else None) or self._started(now, times, full) or now
 
-    def started_anew(self, now: Remembering, found: Weighed, named: Collection[str]) -> Remembering:
-        """What to remember from this run on, which builds the states, as increments are no cheaper.
+    def started_in_full(
+        self, now: Remembering, found: Weighed, named: Collection[str]
+    ) -> Remembering:
+        """What to remember from this run on, which goes in full: a join that increments have lacked.
 
         Args:
             now: what is remembered, and the program of a run by increments.
-            found: the full way that is taken. Where it builds no states, a join pays for these, too.
+            found: the way that is taken. Where it builds no states, a join pays for these, too.
             named: the chains that are built in any case, as they were left behind. What another view holds is
                 for a run by increments to take up.
         """
@@ -209,34 +218,35 @@ class Question:
         return dear if price >= DEAR * full else 0
 
     def _dear(self, now: Remembering) -> int:
-        """The runs that were dear, or full as increments were, after 2, 4, 8, … of them; else none."""
-        dear = self.evidence.dear(program_key(now.maintenance.program), DEAR)
+        """How many runs were dear, or in full where increments would have been, if it is time to ask; else none."""
         is_large = (self.evidence.rows or 0) >= LEAST_ROWS
-        return dear if is_large and _is_milestone(dear) else 0
+        program = program_key(now.maintenance.program)
+        return dear_runs(self.evidence, program) if is_large else 0
 
     def _started(
         self,
         now: Remembering,
         times: int,
         full: float,
-        without: Collection[str] = (),
+        barred: Collection[str] = (),
         building: float = 0.0,
     ) -> Remembering | None:
         """With the join that saves most, of those that the program reads tables for, some left out.
 
-        A join saves nothing of what increments would take more than a full run, as that is taken then.
+        It saves nothing of what increments would take more than a full run, as that is taken then.
         """
         program, needed = now.maintenance.program, scopes(self.analysis)
         work = self._work(program)
-        taken = Candidate.of(program, work)
-        price, past = self._price(taken), self.evidence.nearest(taken)
-        failed = {chain for past in self.evidence.runs for chain in past.failed_joins}
-        barred = {*needed, *failed, *without}
+        price = self._price(Candidate.of(program, work))
+        taken = min(price, full)
+        failed = {chain for run in self.evidence.runs for chain in run.failed_joins}
         found: list[Remembering] = []
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
             is_read = not alike.isdisjoint(now.maintenance.read) and chain not in now.chains
-            if not is_read or chain in barred or is_large(chain, alike, self.premises.statistics):
+            if not is_read or chain in {*needed, *failed, *barred}:
+                continue
+            if is_large(chain, alike, self.premises.statistics):
                 continue
             chains = tuple(sorted((*now.chains, chain)))
             after = self._after(chains, chain)
@@ -246,17 +256,10 @@ class Question:
                 continue  # another view keeps it as of other versions
             else:
                 first = self.maintained(now.chains, chain)
-            later, work_later = after.program, self._work(after.program, rel)
-            less = self._saving(program, work, price, later, work_later)
-            # One that turned back took what a full run does besides, and does not say what of it was its own.
-            is_told = past is not None and not past.turned_back
-            with_it = price - less if is_told else self._price(Candidate.of(later, work_later))
-            saving = min(price, full) - with_it
-            begun = self._saving(
-                program, work, price, first.program, self._work(first.program, rel)
-            )
-            cost = max(-begun, 0.0) + building
-            if pays(saving, cost, self.rounds - 1 if self.rounds else times, price):
+            saving = taken - self._price_with(after.program, rel, program, work, price)
+            begun = self._work(first.program, rel)
+            cost = max(-self._saving(program, work, price, first.program, begun), 0.0) + building
+            if pays(saving, cost, self.rounds - 1 if self.rounds else times, taken):
                 switch = Switch(rel, starts=True, saving=saving, cost=cost)
                 found.append(Remembering(first, chains, switch))
         return max(found, key=_saved, default=None)
@@ -320,9 +323,27 @@ class Question:
         evidence, rates = self.evidence, self.evidence.coefficients
         if self._has_alike(now, work) and self._has_alike(other, work_other):
             return price - self._price(Candidate.of(other, work_other))
-        less, past = work.minus(work_other), evidence.nearest(Candidate.of(now, work))
-        in_tasks = rates.in_tasks(less) if past is None else past.seconds_of(less, rates)
+        less, past = work.minus(work_other), self._told(Candidate.of(now, work))
+        in_tasks = (
+            rates.in_tasks(less) * evidence.weight()
+            if past is None
+            else past.seconds_of(less, rates)
+        )
         return in_tasks + rates.outside(less)
+
+    def _price_with(
+        self, other: Program, rel: r.Rel, now: Program, work: Vector, price: float
+    ) -> float:
+        """Seconds of CPU that a program is expected to take that reads a join; arguments as of `_saving`."""
+        work_other = self._work(other, rel)
+        if self._told(Candidate.of(now, work)) is None:
+            return self._price(Candidate.of(other, work_other))
+        return price - self._saving(now, work, price, other, work_other)
+
+    def _told(self, candidate: Candidate) -> PastRun | None:
+        """The run that tells most of a program: none that turned back, as it took what a full run does besides."""
+        past = self.evidence.nearest(candidate)
+        return None if past is None or past.turned_back else past
 
     def _price(self, candidate: Candidate) -> float:
         return self.evidence.predict("incremental", candidate).price
@@ -355,6 +376,21 @@ def is_asked(times: int, run: int, rows: int) -> bool:
     """
     is_due = _is_milestone(times) or (times > 1 and run % ASKED_EVERY == 0)
     return rows >= LEAST_ROWS and is_due
+
+
+def dear_runs(evidence: Evidence, program: str) -> int:
+    """How many runs were dear after such changes as have come, or smaller ones, as soon as they are 2, 4, 8, …; else none.
+
+    Where changes of other sizes come between, the first one of a size asks that sees as many.
+
+    Args:
+        evidence: the view's past runs.
+        program: that would run by increments.
+    """
+    dear = evidence.dear(program, DEAR)
+    asked = max((at for at, past in enumerate(dear) if evidence.is_as_large(past)), default=0)
+    has_passed = len(dear).bit_length() > asked.bit_length()
+    return len(dear) if len(dear) > 1 and has_passed else 0
 
 
 def _is_milestone(times: int) -> bool:

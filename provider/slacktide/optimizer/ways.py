@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from slacktide.common.reasons import Reason
@@ -53,20 +53,8 @@ class Weighed:
 
     @property
     def building(self) -> float:
-        """Seconds of CPU that building the states is expected to take more than the way that is taken."""
+        """Seconds of CPU that building the states is expected to take more than the full way that is taken."""
         return self.of("rebuild").price - self.of(self.way).price
-
-    def with_states(self, saving: float, cost: float) -> Weighed:
-        """The full way that builds the states, where it builds a join besides that increments have lacked.
-
-        Args:
-            saving: seconds of CPU that a run by increments will take less than a full one.
-            cost: seconds of CPU that this run takes more.
-        """
-        if self.way == "rebuild":
-            return self
-        told = f"{cost:.2f} s more with a join, by which each run saves {saving:.2f} s"
-        return replace(self, way="rebuild", reasons=(*self.reasons, Reason("STATES_PAY", told)))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that plans and reports store: the figures of the way, and all prices."""

@@ -7,17 +7,18 @@ anything, a change is taken in by increments up to a share of the sources.
 * **Never dearer than full.** By the very prices that are stored with the plan, unless to keep the states.
 * **The answer alone is run where no run of it is known** and it may be cheapest, as nobody knows what it costs.
 * **A program that has not run is tried, and evidence expires**, as `case` says.
-* **States are left when they are seldom needed, and built when lacking them has cost enough**, as `keeping` says.
+* **States are left when small changes are rare, and built again when lacking them has cost as much as building**, as `keeping` says.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.case import LARGEST_SHARE, Case
 from slacktide.optimizer.costs import Prediction
-from slacktide.optimizer.keeping import likely_saved, missed_since, saved_by_one
+from slacktide.optimizer.keeping import missed_since, saved_by_one, worth_keeping
 from slacktide.optimizer.ways import Predictions, Weighed
 
 LEAST_ROWS: Final = 250_000
@@ -34,9 +35,7 @@ def weigh(case: Case) -> Weighed:
         return _by_share(case, found)
     if incremental.basis == "doubted":
         return _tried(case, found)
-    # What others keep is not built anew because that is cheap for one.
-    is_kept = case.is_shared and not case.missing
-    full = text if is_kept else min(text, rebuild, key=lambda one: one.price)
+    full = text if case.is_kept_by_others else min(text, rebuild, key=lambda one: one.price)
     if incremental.price > full.price:
         return _full_way(case, found, full)
     if not case.missing:
@@ -62,11 +61,32 @@ def _full_way(case: Case, found: Predictions, full: Prediction) -> Weighed:
         saved = (case.rounds - 1) * saved_by_one(case, full.price)
         told = f"{cost:.2f} s more, {saved:.2f} s saved by the runs to come"
     else:
-        saved = likely_saved(case, full.price)
-        told = f"{cost:.2f} s more, {saved:.2f} s likely saved before it is paid again"
+        saved = worth_keeping(case, full.price)
+        told = f"{cost:.2f} s more, {saved:.2f} s that keeping is worth"
     if cost >= saved:
         return found.taken("text", cheaper)
     return found.taken(keeping.way, cheaper, Reason("STATES_PAY", told))
+
+
+def may_build(case: Case, found: Weighed) -> bool:
+    """Whether a run that goes in full may build states that increments lack: not where it is to find out what it costs without."""
+    is_known = found.way == "rebuild" or found.of("text").basis == "observed"
+    return is_known and not case.is_kept_by_others
+
+
+def with_join(found: Weighed, saving: float, cost: float) -> Weighed:
+    """The full way that builds the states, where it builds a join with them that increments have lacked.
+
+    Args:
+        found: the full way that was to be taken.
+        saving: seconds of CPU that a run by increments will take less than a full one.
+        cost: seconds of CPU that this run takes more.
+    """
+    if found.way == "rebuild":
+        return found
+    told = f"{cost:.2f} s more with a join, by which each run saves {saving:.2f} s"
+    others = (reason for reason in found.reasons if reason.code != "STATES_LEFT")
+    return replace(found, way="rebuild", reasons=(*others, Reason("STATES_PAY", told)))
 
 
 def _unless_untried(case: Case, found: Predictions) -> Weighed:

@@ -17,13 +17,15 @@ from slacktide.common.tree import of_type
 from slacktide.engine.knowledge import Knowledge
 from slacktide.engine.staleness import stale
 from slacktide.optimizer import remembered_joins
+from slacktide.optimizer.costs import Evidence, PastRun
 from slacktide.optimizer.fallback import plan_text, plan_without_joins
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.remembered_joins import is_asked, pays
+from slacktide.optimizer.remembered_joins import dear_runs, is_asked, pays
 from slacktide.optimizer.weighing import LEAST_ROWS
 from slacktide.program import operator as o
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.priced import VIEW, Priced
+from tests.unit.optimizer.weighed import WORK
 
 
 def opened(root: Path, settings: dict[str, Any] | None = None) -> Priced:
@@ -142,15 +144,16 @@ def test_a_join_that_dear_runs_alone_miss_is_remembered(
     assert methods[0] == ("incremental", False)
 
 
-def test_a_join_that_full_runs_alone_miss_is_remembered(priced: Priced) -> None:
-    """Increments take twice what a full run does, and would take a fifth of it by what nobody has built yet."""
+@pytest.mark.parametrize("without", [9.0, 20.0])
+def test_a_join_that_full_runs_alone_miss_is_remembered(priced: Priced, without: float) -> None:
+    """Increments take thrice what a full run does or more, and would take a fourth of it by what nobody has built yet."""
     priced.run(lambda _: 3.6)
     plans = []
     for _ in range(12):
         change(priced, is_large=True)
         (plan,) = priced.ws.plan().views
         has = bool(plan.remembers) and not begins(plan)
-        seconds = {"incremental": 0.8 if has else 9.0, "text": 3.2, "rebuild": 3.4}
+        seconds = {"incremental": 0.8 if has else without, "text": 3.2, "rebuild": 3.4}
         priced.run(lambda _, seconds=seconds[plan.predicted["way"]]: seconds)  # type: ignore[misc]
         plans.append(plan)
     (started,) = [number for number, plan in enumerate(plans) if begins(plan)]
@@ -359,6 +362,22 @@ def test_a_join_is_given_up_that_a_full_run_fails_over(priced: Priced) -> None:
 def test_when_to_ask(times: int, run: int, asked: bool) -> None:
     assert is_asked(times, run, LEAST_ROWS) == asked
     assert not is_asked(times, run, LEAST_ROWS - 1)
+
+
+@pytest.mark.parametrize(
+    ("others", "asked"), [(0, [2, 4, 8, 16]), (1, [1, 2, 4, 8]), (2, [1, 2, 3, 6])]
+)
+def test_dear_runs_of_a_size_ask_whatever_comes_between(others: int, asked: list[int]) -> None:
+    """Small changes between large ones, of which no count may ever be a power of two, are dear, too."""
+    full = {"text": 1.0, "rebuild": 1.0, "incremental": 5.0}
+    runs: list[PastRun] = []
+    found = []
+    for number in range(1, 18):
+        if dear_runs(Evidence(runs, changed=9000), "p"):
+            found.append(number - 1)
+        sizes = [9000] + [100] * others
+        runs += [PastRun(number, "text", "t", WORK, WORK, 1.0, full, changed=n) for n in sizes]
+    assert found[:4] == asked
 
 
 def test_what_pays() -> None:

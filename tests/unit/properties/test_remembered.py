@@ -48,11 +48,11 @@ def asked(question: Question, now: Remembering, full: float) -> Remembering:
     return question.stopped(now) or question._started(now, 1, full) or now
 
 
-def asked_anew(
+def asked_in_full(
     question: Question, now: Remembering, found: Weighed, named: Collection[str]
 ) -> Remembering:
     """Also in those that build the states, or would do without."""
-    return question._started(now, 1, found.full, named) or now
+    return question._started(now, 1, found.full, named, found.building) or now
 
 
 @hypothesis.settings(
@@ -68,7 +68,7 @@ def refresh_equals_batch(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(join_bags, "MOST_ROWS", float("inf"))
         patch.setattr(remembered_joins.Question, "reconsidered", asked)
-        patch.setattr(remembered_joins.Question, "started_anew", asked_anew)
+        patch.setattr(remembered_joins.Question, "started_in_full", asked_in_full)
         patch.setattr(remembered_joins.Question, "_has_few", lambda *_: are_few)
         patch.setattr(remembered_joins, "pays", lambda *_: data.draw(st.booleans(), "pays"))
         for batch in case.batches:

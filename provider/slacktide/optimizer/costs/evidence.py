@@ -151,19 +151,23 @@ class Evidence:
             past.program == program for past in takewhile(lambda past: not past.switches, steady)
         )
 
-    def dear(self, program: str, share: float) -> int:
-        """How many runs by a program took at least a share of what a full run was to take, or were full as it would have.
+    def dear(self, program: str, share: float) -> Sequence[PastRun]:
+        """The runs by a program that took at least a share of what a full run was to take, or were full as it would have.
 
-        After changes no larger than those that have come, since something was remembered or given up; the view's first
-        run says nothing.
+        After changes at most `ALIKE` times as large as those that have come, since something was remembered or given up,
+        oldest first; the view's first run says nothing.
         """
-        steady = takewhile(lambda past: not past.switches, reversed(self.runs))
-        told = (past for past in steady if not past.is_first and not self._has_more(past))
-        return sum(self._is_dear(past, program, share) for past in told)
+        steady = [*takewhile(lambda past: not past.switches, reversed(self.runs))]
+        told = (past for past in reversed(steady) if not past.is_first and self._is_no_larger(past))
+        return [past for past in told if self._is_dear(past, program, share)]
 
-    def _has_more(self, past: PastRun) -> bool:
-        """Whether a run took in more changes than have come, by more than changes differ that are alike."""
-        return (past.changed or 0) > ALIKE * (self.changed or inf)
+    def _is_no_larger(self, past: PastRun) -> bool:
+        """Whether a run took in at most `ALIKE` times the changes that have come."""
+        return (past.changed or 0) <= ALIKE * (self.changed or inf)
+
+    def is_as_large(self, past: PastRun) -> bool:
+        """Whether at most `ALIKE` times the changes have come that a run took in."""
+        return (self.changed or 0) <= ALIKE * (past.changed or inf)
 
     def _is_dear(self, past: PastRun, program: str, share: float) -> bool:
         least = share * past.full_price

@@ -67,26 +67,21 @@ class PastRun:
         """What tasks take for a part of such a run, of which the model knows the work.
 
         The model errs in each kind of work by itself, in rows twofold and in shuffles tenfold, and in what
-        a unit of all of them costs. Of what takes hardly any time it may err a thousandfold, which tells nothing of what takes more.
+        a unit of all of them costs. Of a kind that was expected to take hardly any time its error says nothing of more of it.
         """
         if self.turned_back:
             return coefficients.in_tasks(work)
-        whole = coefficients.in_tasks(self._counted(self.expected, coefficients))
-        return coefficients.in_tasks(self._counted(work, coefficients)) * ratio(
-            self.in_tasks, whole
+        counted = Vector(
+            *(self._counted(kind, getattr(work, kind), coefficients) for kind in KINDS)
         )
+        whole = coefficients.in_tasks(self.measured)
+        return coefficients.in_tasks(counted) * ratio(self.in_tasks, whole)
 
-    def _counted(self, work: Vector, coefficients: Coefficients) -> Vector:
-        """The work that would be counted where the model sees some."""
-        return Vector(*(self._of_kind(kind, getattr(work, kind), coefficients) for kind in KINDS))
-
-    def _of_kind(self, kind: str, amount: float, coefficients: Coefficients) -> float:
-        price, counted, expected = (
-            float(getattr(of, kind)) for of in (coefficients, self.measured, self.expected)
-        )
-        if price * expected >= LITTLE:
-            return amount * ratio(counted, expected)
-        return amount * max(price * counted / LITTLE, 1.0)
+    def _counted(self, kind: str, amount: float, coefficients: Coefficients) -> float:
+        """How much would be counted where the model sees an amount of one kind of work."""
+        counted, expected = getattr(self.measured, kind), getattr(self.expected, kind)
+        is_told = getattr(coefficients, kind) * expected >= LITTLE
+        return amount * ratio(counted, expected) if is_told else amount
 
 
 def ratio(measured: float, expected: float) -> float:

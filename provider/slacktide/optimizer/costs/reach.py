@@ -127,7 +127,7 @@ def _leaves(operator: Operator) -> Iterator[Operator]:
 def _covered(bound: Bound, place: int, sizes: Sizes) -> float | None:
     """The share of an input in which the values of a key lie: all of one that does not lie in its order."""
     column = snapshot_column(bound.large, bound.pairs[place].own)
-    if column is not None and sizes.statistics.source(column[0]).is_spread(column[1]):
+    if column is not None and sizes.statistics.source(column[0]).is_scattered(column[1]):
         return 1.0
     shares = [_of_origin(origin, place, sizes) for origin in bound.origins]
     known = [share for share in shares if share is not None]
@@ -135,7 +135,10 @@ def _covered(bound: Bound, place: int, sizes: Sizes) -> float | None:
 
 
 def _of_origin(origin: Origin, place: int, sizes: Sizes) -> float | None:
-    """The share of the range of a key in which its values lie that filters have left of some changes."""
+    """The share of the range of a key in which its values lie that filters have left of some changes.
+
+    Rows stand for keys, as nobody knows how many different ones a change has.
+    """
     key, rows = origin.keys[place], sizes.of(origin.by)
     facts = rows.columns.get(key.column) if isinstance(key, Reference) else None
     if facts is None or facts.covered is None:

@@ -106,7 +106,7 @@ class SourceFacts:
         reach: the share of the source that is read where a change bounds it by ranges of keys.
         width: bytes of a row of all its columns in memory; 0 where nobody knows.
         columns: by name.
-        order: the column by which its rows lie; empty where nobody knows.
+        sorted_by: the leading column by which its mirror is sorted; empty where there is none, or no ranges are read of its type.
     """
 
     rows: Figure = Figure(UNKNOWN_ROWS)
@@ -116,11 +116,11 @@ class SourceFacts:
     reach: Figure = Figure(UNKNOWN_REACH)
     width: float = 0.0
     columns: Mapping[str, ColumnFacts] = field(default_factory=lambda: MappingProxyType({}))
-    order: str = ""
+    sorted_by: str = ""
 
-    def is_spread(self, column: str) -> bool:
-        """Whether rows of equal values of a column lie anywhere, as they lie in the order of another one."""
-        return self.order not in {"", column}
+    def is_scattered(self, column: str) -> bool:
+        """Whether rows of equal values of a column lie anywhere, as they are sorted by another one."""
+        return self.sorted_by not in {"", column}
 
     def change(self, instant: int) -> ChangeFacts:
         """What comes by an instant; a wide guess where nobody knows."""

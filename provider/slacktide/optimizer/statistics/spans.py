@@ -32,8 +32,8 @@ def reached(root: r.Rel, known: Mapping[str, SourceFacts]) -> dict[str, SourceFa
     for (source, own), (other, column) in _meetings(root):
         change = known.get(other, SourceFacts()).change(END)
         if change.rows.value:
-            is_spread = known.get(source, SourceFacts()).is_spread(own)
-            share = Figure(1.0, "observed") if is_spread else change.covered.get(column)
+            is_scattered = known.get(source, SourceFacts()).is_scattered(own)
+            share = Figure(1.0, "observed") if is_scattered else change.covered.get(column)
             found.setdefault(source, []).append(share)
     return {
         name: replace(facts, reach=_widest(found.get(name, ())) or facts.reach)

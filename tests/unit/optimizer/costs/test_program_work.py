@@ -186,7 +186,7 @@ def lines_read(change: o.Operator, order: str = "c11", covered: float = 0.9) -> 
     statistics = Statistics(
         {
             "orders": replace(told.sources["orders"], changes=(of_orders,)),
-            "lines": replace(told.sources["lines"], order=order),
+            "lines": replace(told.sources["lines"], sorted_by=order),
         }
     )
     lines = o.ReadSnapshot("lines", JOINED.right.columns, "after")

@@ -97,7 +97,7 @@ def test_a_source_is_reached_by_the_changes_of_those_that_it_meets() -> None:
 def test_a_source_that_lies_in_the_order_of_another_column_is_reached_whole() -> None:
     near = {"orders": facts(c1=0.1), "lines": facts(c11=0.2)}
     for order, share in (("c11", 0.1), ("c12", 1.0)):
-        lines = replace(near["lines"], order=order)
+        lines = replace(near["lines"], sorted_by=order)
         assert reach(JOINED, **{**near, "lines": lines}) == {"orders": 0.2, "lines": share}
 
 

@@ -1,4 +1,4 @@
-"""When states are built again, and kept through runs that could do without: as long as increments have saved more."""
+"""When states are built again, and kept through runs that could do without: while runs that save are frequent enough."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from slacktide.optimizer.costs import Evidence
-from slacktide.optimizer.weighing import LEAST_ROWS, weigh
+from slacktide.optimizer.keeping import worth_keeping
+from slacktide.optimizer.weighing import LEAST_ROWS, may_build, weigh, with_join
 from tests.unit.optimizer.weighed import (
     at_large,
     case,
@@ -87,6 +88,28 @@ def test_how_often_increments_save_decides_with_how_much(
     assert weigh(at_large(*runs)).way == way
 
 
+def test_what_keeping_is_worth() -> None:
+    """Of eight runs three saved 3 s each: 9 s for the other five, and two besides."""
+    runs = [past(number, "incremental", 5.0, text=5.0) for number in range(1, 6)]
+    runs += [past(number, "incremental", 2.0, text=5.0) for number in range(6, 9)]
+    assert worth_keeping(case(*runs), 5.0) == pytest.approx(9.0 / 7.0)
+    assert worth_keeping(case(*runs), 4.0) == pytest.approx(6.0 / 7.0), "full is cheaper by now"
+    assert worth_keeping(case(*runs[:5]), 5.0) == worth_keeping(case(), 5.0) == 0.0
+
+
+def test_a_join_pays_for_states_once_it_is_known_what_the_answer_alone_takes() -> None:
+    runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0), past(3, "text", 5.0, incremental=4.0)]
+    unknown = weigh(at_large(runs[0]))
+    assert not may_build(at_large(runs[0]), replace(unknown, way="text"))
+    left = weigh(case(*runs[:2], past(3, "incremental", 4.95), missing="states/x"))
+    assert (left.way, code(left)) == ("text", "STATES_LEFT")
+    assert may_build(at_large(*runs), left)
+    assert not may_build(replace(at_large(*runs), is_shared=True), left)
+    built = with_join(left, 2.0, 1.0)
+    assert (built.way, [reason.code for reason in built.reasons]) == ("rebuild", ["STATES_PAY"])
+    assert with_join(built, 2.0, 1.0) == built
+
+
 def test_what_increments_save_is_held_against_full_runs_that_merge_as_these_would_have() -> None:
     """A full run takes 3.3 s over mirrors with changes, and 1.9 s over those that a large change has written anew."""
     runs = [past(1, "rebuild", 3.4), replace(past(2, "text", 1.9), merges=False)]
@@ -103,14 +126,6 @@ def test_what_increments_save_is_held_against_full_runs_that_merge_as_these_woul
     gave_up = [replace(one, turned_back=one.way == "incremental") for one in runs]
     found = weigh(replace(at_large(), evidence=replace(evidence, runs=gave_up)))
     assert found.way == "text", "what it took is of a full run, too"
-
-
-def test_a_trial_that_cost_little_is_no_price_of_keeping_states() -> None:
-    """It was expected at 80 s, and took 0.1 s more than full."""
-    runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
-    runs += [past(number, "incremental", 1.0, rebuild=5.9, text=5.0) for number in range(3, 9)]
-    runs.append(past(9, "incremental", 5.1, incremental=80.0, rebuild=5.9, text=5.0))
-    assert weigh(at_large(*runs)).way == "rebuild"
 
 
 def test_states_that_were_built_for_nothing_are_not_built_again_at_once() -> None:
