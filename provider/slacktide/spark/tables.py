@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from slacktide.store.world import World
 
 MOST_GUESSED = 1_000_000  # changes
+MANY_GONE = 0.2
+"""Deletes, as a share of a mirror's rows, from which on grouping all of these costs less than to look up which have gone:
+of 6.0 million rows half updated, 0.6 of the time (114 s in place of 189), and with a quarter as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +127,15 @@ class Tables:
     def _rows_at(self, source: str, version: int) -> str:
         record = self._source(source)
         mirror = self._mirror(source, version)
-        base = None if mirror.base is None else self._base(source, mirror.base)
-        since = self._since(source, mirror, version)
         typed = [(quoted(c["name"]), c["type"]) for c in record.schema]
-        if record.arrivals.totals(mirror.since, version).deletes == 0:
+        deletes = record.arrivals.totals(mirror.since, version).deletes
+        if deletes == 0:
             names = ", ".join(column for column, _ in typed)
-            plain = f"SELECT {names} FROM {since}"
-            return self._shelf.define(
-                plain if base is None else f"SELECT {names} FROM {base} UNION ALL {plain}"
-            )
+            return self._shelf.define(f"SELECT {names} FROM {self._bag_at(source, version)}")
         what = f"source {source}"
-        if base is None:
-            return self._shelf.define(rows_sql(since, typed, what=what))
+        if mirror.base is None or (deletes or 0) >= MANY_GONE * mirror.base.rows:
+            return self._shelf.define(rows_sql(self._bag_at(source, version), typed, what=what))
+        base, since = self._base(source, mirror.base), self._since(source, mirror, version)
         key = [quoted(name) for name in record.arguments.get("key") or ()]
         return self._shelf.define(current_rows_sql(base, since, typed, key, what=what))
 

@@ -80,7 +80,7 @@ class TaskLeaves:
         return inf if rows is None else rows
 
     def share_within(self, bound: Bound, found: Sequence[KeyRanges]) -> float:
-        """The share of an input in which keys lie, of which the ranges were found; all of it where that is not known."""
+        """The share of an input in which keys lie, of which the ranges were found; all of it where that is not known; as if it lay in the order of each key."""
         shares = [
             ranges.share(known.low, known.high)
             for pair, ranges in zip(bound.pairs, found, strict=True)
