@@ -3,7 +3,7 @@
 The answer alone is cheaper than building states with it, and makes increments impossible until they are built. Once it
 is known what it costs, the states are kept, by building them with it or by increments, whichever is cheaper, while that
 costs less over the answer alone than increments save on average where they do, times the odds of that among the newest
-`LATELY` runs and two more that did not. Once left, they are built again when what increments would have saved since reaches what building
+`LATELY` runs and one more that did not. Once left, they are built again when what increments would have saved since reaches what building
 costs over the answer alone (ski rental: A. Karlin and others, *Competitive Snoopy Caching*, Algorithmica 3, 1988):
 that wait costs what its end does, once more. Where it is told how many runs a choice of states is made for,
 nothing waits: what these would save decides (IVM-PD, tempura.md §5).
@@ -27,7 +27,7 @@ def worth_keeping(case: Case, full: float) -> float:
 
     Left, states save nothing in the next run that needs them, and have to be built then, as dearly as keeping them once:
     so they are worth a price c in each other run while that is less than the saving s times p / (1 - p), where p is how
-    often they save. Of few runs p is taken to be lower, by two that did not, as its odds are overrated by their noise.
+    often they save. Of few runs p is taken to be lower, by one that did not, as its odds are overrated by their noise.
 
     Args:
         case: of the run.
@@ -35,7 +35,7 @@ def worth_keeping(case: Case, full: float) -> float:
     """
     savings = _savings(case, full)
     saving = [saved for saved in savings if saved]
-    return sum(saving) / (len(savings) + 2.0 - len(saving))
+    return sum(saving) / (len(savings) + 1.0 - len(saving))
 
 
 def saved_by_one(case: Case, full: float) -> float:

@@ -81,7 +81,9 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
     candidates = {way: known[program] for way, program in full.items()}
     case = _case(view, situation, now, candidates)
     if case.missing:
-        now = question.as_if_built(situation.remembers)
+        built_first = question.as_if_built(situation.remembers)
+        now = question.stopped(built_first) or built_first
+        situation = situation.without({*built_first.chains} - {*now.chains})
         case = case.going_by(extending(now.maintenance.program, view, situation))
     found = _found(case, situation)
     if found.way == "incremental":
@@ -96,21 +98,15 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
     new = now
     if may_build(case, found):
         new = question.started_in_full(now, found, situation.remembers)
-        found = (
-            found if new.switch is None else with_join(found, new.switch.saving, new.switch.cost)
-        )
+    if new is not now and new.switch is not None:
+        found = with_join(found, new.switch.saving, new.switch.cost)
+    told = {**found.to_dict(), **new.told()}
     if found.way == "rebuild":
-        told = {**found.to_dict(), **new.told()}
         situation = replace(situation, remembers=tuple({*situation.remembers, *new.chains}))
         chosen = Chosen("full", found.reasons, built, predicted=told)
         return _with_joins(name, view, question.analysis, situation, chosen)
-    return Chosen(
-        "full",
-        found.reasons,
-        full["text"],
-        predicted=found.to_dict(),
-        remembers=situation.remembers,
-    )
+    remembers = situation.remembers
+    return Chosen("full", found.reasons, full["text"], predicted=told, remembers=remembers)
 
 
 def _case(

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, Final
 
 from slacktide.algebra import relation as r
@@ -178,7 +179,7 @@ class Question:
         if not times:
             return now
         is_usual = self.evidence.is_usual(program_key(now.maintenance.program))
-        return (self.stopped(now) if is_usual else None) or self._started(now, times, full) or now
+        return (self.stopped(now) if is_usual else None) or self._started(now, times) or now
 
     def started_in_full(
         self, now: Remembering, found: Weighed, named: Collection[str]
@@ -227,13 +228,18 @@ class Question:
         self,
         now: Remembering,
         times: int,
-        full: float,
+        full: float = inf,
         barred: Collection[str] = (),
         building: float = 0.0,
     ) -> Remembering | None:
         """With the join that saves most, of those that the program reads tables for, some left out.
 
-        It saves nothing of what increments would take more than a full run, as that is taken then.
+        Args:
+            now: what is remembered, and the program of a run by increments.
+            times: how many runs have lacked the join.
+            full: seconds of CPU that such a run takes otherwise, where it does not go by increments.
+            barred: chains of joins that are left out.
+            building: seconds of CPU that a join costs besides.
         """
         program, needed = now.maintenance.program, scopes(self.analysis)
         work = self._work(program)
@@ -338,7 +344,7 @@ class Question:
         work_other = self._work(other, rel)
         if self._told(Candidate.of(now, work)) is None:
             return self._price(Candidate.of(other, work_other))
-        return price - self._saving(now, work, price, other, work_other)
+        return max(price - self._saving(now, work, price, other, work_other), 0.0)
 
     def _told(self, candidate: Candidate) -> PastRun | None:
         """The run that tells most of a program: none that turned back, as it took what a full run does besides."""

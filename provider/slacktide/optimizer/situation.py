@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from slacktide.optimizer.costs import Evidence
 from slacktide.optimizer.derivation import Premises
@@ -73,6 +73,10 @@ class Situation:
     def adds_signed_rows(self) -> bool:
         """Whether an answer alone is of signed rows where it can be: not where a row among them has made a program fail."""
         return self.evidence.merges and not self.stumbles
+
+    def without(self, chains: Collection[str]) -> Situation:
+        """The same, where some joins are remembered no longer."""
+        return replace(self, remembers=tuple(one for one in self.remembers if one not in chains))
 
     def question(self, name: str, analysis: Maintainability, changed: frozenset[str]) -> Question:
         """Which joins a view remembers, and by which program it goes on from its answer.

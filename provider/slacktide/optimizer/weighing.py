@@ -69,9 +69,12 @@ def _full_way(case: Case, found: Predictions, full: Prediction) -> Weighed:
 
 
 def may_build(case: Case, found: Weighed) -> bool:
-    """Whether a run that goes in full may build states that increments lack: not where it is to find out what it costs without."""
-    is_known = found.way == "rebuild" or found.of("text").basis == "observed"
-    return is_known and not case.is_kept_by_others
+    """Whether a run that goes in full may build a join with the states: where it builds these, or nobody else keeps one.
+
+    Nor where it is to find out what it costs without.
+    """
+    is_known = found.of("text").basis == "observed"
+    return found.way == "rebuild" or (is_known and not case.is_shared)
 
 
 def with_join(found: Weighed, saving: float, cost: float) -> Weighed:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import exp
+from math import exp, inf
 from typing import Final
 
 from slacktide.algebra.scalar import Reference
-from slacktide.common.ranges import LARGE_ROWS, covered_evenly, pays_to_ask
+from slacktide.common.ranges import LARGE_ROWS, MOST_RANGES, covered_evenly, pays_to_ask
 from slacktide.common.tree import of_type
-from slacktide.optimizer.statistics import Sizes
+from slacktide.optimizer.statistics import Figure, Sizes
 from slacktide.optimizer.statistics.facts import UNKNOWN_REACH
 from slacktide.program import operator as o
 from slacktide.program.bounding import Bound, bounds, snapshot_column
@@ -94,7 +94,7 @@ def _reach(bound: Bound, sizes: Sizes) -> float | None:
         return 1.0
     shares = [_covered(bound, place, sizes) for place in range(len(bound.pairs))]
     known = [share for share in shares if share is not None]
-    if not known:
+    if not known or (len(known) < len(shares) and min(known) == 1.0):
         return None
     page = LARGE_ROWS / rows  # of keys that lie ever so close together a page is read
     keys = sum(sizes.of(one.by).rows.value for one in bound.origins)
@@ -135,14 +135,30 @@ def _covered(bound: Bound, place: int, sizes: Sizes) -> float | None:
 
 
 def _of_origin(origin: Origin, place: int, sizes: Sizes) -> float | None:
-    """The share of the range of a key in which its values lie that filters have left of some changes.
-
-    Rows stand for keys, as nobody knows how many different ones a change has.
-    """
+    """The share of the range of a key in which its values lie that filters have left of some changes."""
     key, rows = origin.keys[place], sizes.of(origin.by)
     facts = rows.columns.get(key.column) if isinstance(key, Reference) else None
     if facts is None or facts.covered is None:
         return None
-    evenly = covered_evenly(rows_read(origin.by, sizes))
-    thinned = covered_evenly(rows.rows.value) / evenly if evenly else 1.0
-    return facts.covered.value * min(thinned, 1.0)
+    all_rows = rows_read(origin.by, sizes)
+    return facts.covered.value * _thinned(min(rows.rows.value, all_rows), all_rows, facts.distinct)
+
+
+def _thinned(left: float, rows: float, distinct: Figure | None) -> float:
+    """The share that keys cover which a filter has left of some rows, of what those of all of these cover.
+
+    Few keys may lie as closely as all of them did. Of few values each is a part of the range.
+    """
+    values = inf if distinct is None else max(distinct.value, 1.0)
+    covered = [
+        max(covered_evenly(keys), keys / values)
+        for keys in (_different(left, values), _different(rows, values))
+    ]
+    evenly = covered[0] / covered[1] if covered[1] else 0.0
+    closely = min(left, MOST_RANGES) / max(rows, 1.0)
+    return min(max(evenly, closely), 1.0)
+
+
+def _different(rows: float, values: float) -> float:
+    """How many values rows are expected to have that have any of so many."""
+    return rows if values == inf else values * (1.0 - exp(-rows / values))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from slacktide.algebra import relation as r
-from slacktide.algebra.scalar import Call, Column, Literal, reference
+from slacktide.algebra.equalities import conjunction
+from slacktide.algebra.scalar import Call, Column, Literal, Scalar, reference
 from slacktide.algebra.widths import width
 from slacktide.common.ranges import LARGE_ROWS
 from slacktide.optimizer.costs import DEFAULTS, Vector, program_work
@@ -31,7 +33,7 @@ from slacktide.optimizer.statistics import (
 from slacktide.program import operator as o
 from slacktide.program.lightness import MOST_READ
 from slacktide.program.materialising import SENT, SHARE
-from tests.unit.optimizer.views import FILTERED, JOINED, PARTITIONED, SUMMED, TOP, UNITED
+from tests.unit.optimizer.views import FILTERED, JOINED, PARTITIONED, SUMMED, TOP, UNITED, equal
 
 SHAPES = (FILTERED, JOINED, UNITED, SUMMED, TOP, PARTITIONED)
 BIG = {"orders": 1_500_000.0, "lines": 6_000_000.0}
@@ -179,20 +181,26 @@ def test_where_keys_lie_says_how_much_they_reach(share: float) -> None:
     assert found == pytest.approx(changed + lines + 0.5 * 1_500_000)
 
 
-def lines_read(change: o.Operator, order: str = "c11", covered: float = 0.9) -> float:
-    """The lines that are read for what is left of 15,000 changed orders, which lie anywhere."""
+def lines_read(
+    change: o.Operator,
+    order: str = "c11",
+    covered: float | None = 0.9,
+    *,
+    rows: float = 15_000.0,
+    columns: Mapping[str, ColumnFacts] = MappingProxyType({}),
+    condition: Scalar | None = JOINED.condition,
+) -> float:
+    """The lines that are read for what is left of so many changed orders, which lie anywhere."""
     told = known(0.01)
-    of_orders = replace(told.sources["orders"].changes[0], covered={"c1": Figure(covered)})
-    statistics = Statistics(
-        {
-            "orders": replace(told.sources["orders"], changes=(of_orders,)),
-            "lines": replace(told.sources["lines"], sorted_by=order),
-        }
-    )
+    spans = {} if covered is None else {"c1": Figure(covered)}
+    of_orders = ChangeFacts(Figure(rows, "observed"), covered=spans)
+    orders = replace(told.sources["orders"], changes=(of_orders,), columns=columns)
+    lying = replace(told.sources["lines"], sorted_by=order)
     lines = o.ReadSnapshot("lines", JOINED.right.columns, "after")
-    joined = o.JoinBags(change, lines, JOINED.condition)
+    joined = o.JoinBags(change, lines, condition)
     program = o.Program((o.Publish("v", joined, is_base=False),))
-    return operator_works(joined, Sizes(program, statistics))[lines].rows_read
+    sizes = Sizes(program, Statistics({"orders": orders, "lines": lying}))
+    return operator_works(joined, sizes)[lines].rows_read
 
 
 CHANGED = o.ReadChanges("orders", JOINED.left.columns)
@@ -218,6 +226,32 @@ def test_a_key_by_which_a_table_does_not_lie_spares_nothing() -> None:
     assert lines_read(CHANGED, order="c12") == 6_000_000
     assert lines_read(of_keys(1), order="c12") == pytest.approx(0.01 * 6_000_000 + 15_000, rel=0.01)
     assert lines_read(CHANGED, order="") == lines_read(CHANGED)
+
+
+def test_a_second_key_tells_nothing_where_nobody_knows_how_the_first_one_lies() -> None:
+    both = conjunction([equal(1, 11), equal(2, 13)])
+    assert lines_read(CHANGED, covered=None, condition=both) == lines_read(CHANGED, covered=None)
+    assert lines_read(CHANGED, condition=both) == lines_read(CHANGED)
+
+
+@pytest.mark.parametrize("rows", [12.0, 13.0, 24.0, 40.0])
+def test_few_changes_are_thinned_as_are_a_few_more(rows: float) -> None:
+    """A third of them is left: of twelve it is not known how close together they lie."""
+    found = lines_read(of_keys(500_000), covered=0.6, rows=rows)
+    assert 0.2 * 0.6 * 6_000_000 < found < 0.4 * 0.6 * 6_000_000
+
+
+def test_of_few_values_each_reaches_its_part() -> None:
+    """Ten rows that are left have eight of twenty tenants, whose rows are read."""
+    columns = {
+        "c1": ColumnFacts(Figure(20.0, "observed")),
+        "c2": ColumnFacts(Figure(1e3, "observed")),
+    }
+    one = Call(
+        "=", (reference(JOINED.left.columns[1]), Literal("7", "INT", False)), "BOOLEAN", True
+    )
+    ten = lines_read(o.Select(CHANGED, one), covered=1.0, rows=10_000.0, columns=columns)
+    assert ten == pytest.approx(0.39 * 6_000_000, rel=0.05)
 
 
 def test_the_operators_of_a_step_add_up_to_it() -> None:
