@@ -10,6 +10,7 @@ import pytest
 
 from slacktide import Workspace
 from slacktide.engine.knowledge import current_joins
+from slacktide.optimizer.remembered_joins import Question
 from slacktide.store import DropChain
 from slacktide.workloads import tpch
 from tests.campaigns.tpch_views import build
@@ -152,9 +153,14 @@ def test_views_share_what_they_remember(tmp_path: Path, spark: SparkSession, eag
 
 @pytest.mark.parametrize("rebuilt", [("a",), ("a", "b")])
 def test_what_one_view_builds_anew_another_one_goes_on_with(
-    tmp_path: Path, spark: SparkSession, eager: None, rebuilt: tuple[str, ...]
+    tmp_path: Path,
+    spark: SparkSession,
+    eager: None,
+    monkeypatch: pytest.MonkeyPatch,
+    rebuilt: tuple[str, ...],
 ) -> None:
-    """A state of one is lost, or of both; the join that both remember is as of both afterwards."""
+    """A state of one is lost, or of both; the join that both remember, and keep, is as of both afterwards."""
+    monkeypatch.setattr(Question, "stopped", lambda *_: None)
     small = Small(tmp_path, spark, {"a": "count(*) AS n", "b": "max(s.x) AS m"})
     for _ in range(4):
         small.refresh()
