@@ -9,15 +9,27 @@ from pathlib import Path
 import pytest
 
 from slacktide import errors as e
-from tests.harness.lab import Lab
+from tests.harness.lab import Lab, Row
 
 SUMS = "SELECT k, sum(v) AS s, count(*) AS n FROM t GROUP BY k"
+SUMS_ALONE = "SELECT k, sum(v) AS s FROM t GROUP BY k"
 DDL = "k STRING, v INT"
+
+
+def sums(rows: list[Row]) -> list[Row]:
+    """What `SUMS_ALONE` gives."""
+    return [(key, sum(v for k, v in rows if k == key)) for key in {k for k, _ in rows}]
+
+
+def filled(lab: Lab) -> Lab:
+    """Give an empty workspace its source."""
+    lab.source("t", DDL, ("a", 1), ("a", 2), ("b", 3))
+    return lab
 
 
 def summed(lab: Lab) -> Lab:
     """Give an empty workspace its source, its view and its first answer."""
-    lab.source("t", DDL, ("a", 1), ("a", 2), ("b", 3))
+    filled(lab)
     lab.view("sums", SUMS)
     lab.refresh()
     return lab

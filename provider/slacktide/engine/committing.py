@@ -103,8 +103,8 @@ def _origins(world: World, work: Work, outcome: Outcome, run: int) -> dict[str, 
     if plan.method == "full" and not is_stated:
         return {}
     there = {chain: world.chains[chain].origin for chain in known.states if chain in world.chains}
-    written = (chain for chain, (_, is_base) in outcome.chains.items() if is_base)
-    return there | dict.fromkeys(filter(set(known.states).__contains__, written), run)
+    written = {chain for chain, (_, is_base) in outcome.chains.items() if is_base}
+    return there | dict.fromkeys(written.intersection(known.states), run)
 
 
 def _forgotten(world: World, works: Sequence[Work]) -> list[u.DropChain]:

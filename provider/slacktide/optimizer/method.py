@@ -80,7 +80,7 @@ def _weighed(name: str, view: ReadView, situation: Situation, question: Question
     known = {program: in_full(program, view, situation) for program in {*full.values()}}
     candidates = {way: known[program] for way, program in full.items()}
     case = _case(view, situation, now, candidates)
-    if case.missing:
+    if case.missing and situation.remembers:
         built_first = question.as_if_built(situation.remembers)
         now = question.stopped(built_first) or built_first
         situation = situation.without({*built_first.chains} - {*now.chains})

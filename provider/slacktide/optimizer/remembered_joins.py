@@ -246,13 +246,12 @@ class Question:
         price = self._price(Candidate.of(program, work))
         taken = min(price, full)
         failed = {chain for run in self.evidence.runs for chain in run.failed_joins}
+        left_out = {*needed, *failed, *barred}
         found: list[Remembering] = []
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
             is_read = not alike.isdisjoint(now.maintenance.read) and chain not in now.chains
-            if not is_read or chain in {*needed, *failed, *barred}:
-                continue
-            if is_large(chain, alike, self.premises.statistics):
+            if not is_read or chain in left_out or is_large(chain, alike, self.premises.statistics):
                 continue
             chains = tuple(sorted((*now.chains, chain)))
             after = self._after(chains, chain)
@@ -380,7 +379,7 @@ def is_asked(times: int, run: int, rows: int) -> bool:
         run: the number of its newest run.
         rows: of the view's sources.
     """
-    is_due = _is_milestone(times) or (times > 1 and run % ASKED_EVERY == 0)
+    is_due = _is_milestone(times - 1, times) or (times > 1 and run % ASKED_EVERY == 0)
     return rows >= LEAST_ROWS and is_due
 
 
@@ -395,13 +394,12 @@ def dear_runs(evidence: Evidence, program: str) -> int:
     """
     dear = evidence.dear(program, DEAR)
     asked = max((at for at, past in enumerate(dear) if evidence.is_as_large(past)), default=0)
-    has_passed = len(dear).bit_length() > asked.bit_length()
-    return len(dear) if len(dear) > 1 and has_passed else 0
+    return len(dear) if _is_milestone(asked, len(dear)) else 0
 
 
-def _is_milestone(times: int) -> bool:
-    """Whether something has happened 2, 4, 8, … times."""
-    return times > 1 and times & (times - 1) == 0
+def _is_milestone(before: int, times: int) -> bool:
+    """Whether something has happened as often as 2, 4, 8, …, and had not before."""
+    return times > 1 and times.bit_length() > before.bit_length()
 
 
 def pays(saving: float, cost: float, times: int, price: float) -> bool:

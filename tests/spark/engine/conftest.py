@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness import summed as harness
 from tests.harness.lab import Lab
-from tests.harness.summed import summed
 
 
 @pytest.fixture
@@ -17,6 +17,12 @@ def lab(spark, tmp_path: Path) -> Lab:
 
 
 @pytest.fixture
+def filled(lab: Lab) -> Lab:
+    """A workspace with the source `t`."""
+    return harness.filled(lab)
+
+
+@pytest.fixture
 def shop(lab: Lab) -> Lab:
     """A workspace with an answer."""
-    return summed(lab)
+    return harness.summed(lab)

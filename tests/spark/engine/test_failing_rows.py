@@ -5,22 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.harness.lab import Lab
+from tests.harness.summed import SUMS_ALONE as SUMS
+from tests.harness.summed import sums
 
 pytestmark = pytest.mark.spark
-
-SUMS = "SELECT k, sum(v) AS s FROM t GROUP BY k"
-
-
-def sums(rows):
-    return [(key, sum(v for k, v in rows if k == key)) for key in {k for k, _ in rows}]
-
-
-@pytest.fixture
-def filled(lab: Lab) -> Lab:
-    """A workspace with the source `t`."""
-    lab.source("t", "k STRING, v INT", ("a", 1), ("a", 2), ("b", 3))
-    return lab
-
 
 ROWS_THAT_FAIL = {
     "a date": ("SELECT k, to_date(k, 'yyyy-MM-dd') AS d FROM t WHERE v > 3", "n/a", "2026-01-02"),

@@ -16,25 +16,14 @@ from slacktide.errors import (
     UnsupportedQueryError,
 )
 from tests.harness.lab import Lab, bag
+from tests.harness.summed import SUMS_ALONE as SUMS
+from tests.harness.summed import sums
 
 pytestmark = pytest.mark.spark
-
-SUMS = "SELECT k, sum(v) AS s FROM t GROUP BY k"
-
-
-def sums(rows):
-    return [(key, sum(v for k, v in rows if k == key)) for key in {k for k, _ in rows}]
 
 
 def total(rows):
     return [(sum(s for _, s in sums(rows)),)]
-
-
-@pytest.fixture
-def filled(lab: Lab) -> Lab:
-    """A workspace with the source `t`."""
-    lab.source("t", "k STRING, v INT", ("a", 1), ("a", 2), ("b", 3))
-    return lab
 
 
 def chains(lab: Lab, prefix: str) -> dict[str, object]:
