@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES, rounds
-from tests.campaigns.hindsight_cells import cells, summary
+from tests.campaigns.hindsight_cells import cells, missed_by_noise, summary
 from tests.campaigns.side_by_side import orders
 
 
@@ -52,6 +52,22 @@ def test_a_way_is_near_the_best_whatever_the_planner_spent_on_states_besides() -
     (other,) = cells([one(told("incremental", 1.3), 1.3, 1.0)] * 2)
     assert (other.is_near, other.is_cheap) == (False, False)
     assert summary(keeping)["way near the best"] == 1.0
+
+
+def test_what_is_not_near_the_best_may_be_noise() -> None:
+    steady = [one(told("full", 1.3), full, 1.0) for full in (3.0, 3.0, 3.0)]
+    noisy = [one(told("full", 1.3), full, 1.0) for full in (3.0, 3.4, 3.0)]
+    (of_steady, of_noisy) = [*cells(steady), *cells(noisy)]
+    assert (of_steady.is_cheap, of_steady.is_beyond_noise) == (False, True)
+    assert (of_noisy.is_cheap, of_noisy.is_beyond_noise) == (False, False)
+    assert summary(steady)["beyond noise"] == 1
+
+
+def test_noise_alone_misses_what_varies_and_nothing_else() -> None:
+    steady = cells([one(told("full", 1.0), 3.0, 1.0)] * 5)
+    varied = cells([one(told("full", 1.0), 9.0, full) for full in (1.0, 2.0, 1.0, 2.0, 1.5)])
+    assert missed_by_noise(steady) == 0.0
+    assert 0.1 < missed_by_noise(varied) < 0.9
 
 
 def test_what_differs_less_than_its_noise_is_even() -> None:

@@ -54,7 +54,9 @@ def test_a_reader_sees_each_cell_and_what_was_missed() -> None:
     assert "| kept | · | · | i 1.00 | · | · | · | · | · | · | · |" in lines
     assert "| wrong | · | · | **f 3.00** | · | · | · | · | · | · | · |" in lines
     assert "| left | · | · | - | · | · | · | · | · | · | · |" in lines
-    assert "| wrong | clustered | 1.00% | full | 3.00 | 1.00 | 3.00 | 0.00 | no | no |" in lines
+    assert (
+        "| wrong | clustered | 1.00% | full | 3.00 | 1.00 | 3.00 | 0.00 | no | no | yes |" in lines
+    )
     assert any(
         "took 21 s of CPU, increments always 9 s, full always 27 s" in line for line in lines
     )
@@ -62,4 +64,6 @@ def test_a_reader_sees_each_cell_and_what_was_missed() -> None:
     assert any(
         "**Right: 50.0%**." in line and "is near the best in 50.0%." in line for line in lines
     )
+    assert any("not near the best, 1 are so by more than noise." in line for line in lines)
+    assert any("would miss 0 of them by noise alone" in line for line in lines)
     assert "unfinished" not in drawn
