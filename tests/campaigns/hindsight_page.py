@@ -25,13 +25,13 @@ one the planner chooses, in one each view is maintained by increments whatever t
 its sources. Ten arrivals let the planner see what its runs cost. Then each share of the base comes in each nature
 {repetitions} times, in an order that is drawn, and the three refresh in turns.
 
-Spark {spark}, {cores} cores ({machine}), Slacktide {slacktide} ({commits}). To repeat it, which takes two and a half hours for sixteen views; what the file holds is not run again:
+Spark {spark}, {cores} cores ({machine}), Slacktide {slacktide} ({commits}). To repeat it, into a file of another name, as what the file holds is not run again; it takes two and a half hours for sixteen views:
 
 ```sh
-python -m tests.campaigns.hindsight --folder FOLDER --out tests/campaigns/hindsight.json
+python -m tests.campaigns.hindsight --folder FOLDER --out FILE
 ```
 
-*This page is written by `python -m tests.campaigns.hindsight_page` from that file.*
+*This page is written by `python -m tests.campaigns.hindsight_page` from `tests/campaigns/hindsight.json`.*
 """
 _READING: Final = """## How to read it
 
@@ -90,8 +90,8 @@ def _figures(measured: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) ->
     )
     told = {name: f"{seconds:,.0f} s" for name, seconds in totals(cells(measured)).items()}
     yield (
-        f"* All in all the planner's runs took {told['chosen']} of CPU, increments always {told['incremental']}, full always {told['full']}, and the"
-        f" cheaper of both each time {told['cheaper']}."
+        f"* All in all the planner's runs took {told['chosen']} of CPU, increments always {told['incremental']}, full always {told['full']},"
+        f" the way that is better in the median of its cell {told['better']}, and the cheaper of both each time {told['cheaper']}."
     )
     yield (
         f"* With what jobs, stages and planning take besides, at default prices, which the planner reckons with: right {priced['right']:.1%},"

@@ -17,7 +17,7 @@ MOST_RANGES: Final = 12
 LARGE_ROWS: Final = 20_000
 """Rows of a table that is read by ranges of keys; of a smaller one, a page holds all keys (ADR 15)."""
 ASKING: Final = 2.0
-"""Rows of a table for each row that is read to know where keys lie, below which it is read whole (ADR 9, point 1)."""
+"""Rows of a table for each row that is read to know where keys lie, below which it is read whole (ADR 9, point 2)."""
 _Key = TypeVar("_Key", bound=Any)
 _EULER: Final = 0.5772156649
 """Of Euler and Mascheroni, to which the harmonic numbers without their logarithm tend."""

@@ -24,7 +24,7 @@ LARGEST_SHARE: Final = 0.1
 """The share of the sources that is taken in by increments while nobody knows what they cost."""
 
 NEARLY: Final = 1.25
-"""How many times of full a program may be expected to cost that is tried as nobody has seen it run: of those that were expected to take more, none took less (ADR 9)."""
+"""How many times of full a program may be expected to cost that is tried as nobody has seen it run: of those that were expected to take more, none took less (ADR 20)."""
 
 REGRET: Final = 0.1
 """What finding out whether increments are cheap again may cost, as a share of what full runs cost."""

@@ -20,10 +20,10 @@ MOST_OPERATORS: Final = 500
 
 MERGING: Final = 3.5
 """What the author's text takes where rows have gone from mirrors, over what it takes where none have: the median of 11
-TPC-H views (ADR 0009)."""
+TPC-H views (ADR 9)."""
 
 COUNTING: Final = 1.1
-"""The same of programs that add signed rows up: of 19 TPC-H views, after a tenth of the rows had changed (ADR 0009)."""
+"""The same of programs that add signed rows up: of 19 TPC-H views, after a tenth of the rows had changed (ADR 20)."""
 
 SIGNED: Final = "signed"
 """By which a plan says whether a run that turns back adds signed rows up."""

@@ -51,7 +51,7 @@ from slacktide.program.operator import Program
 FEW_ROWS: Final = 20_000
 """Rows of a remembered join that are held against the states that they meet, wherever these are read."""
 LEAST_SAVING: Final = 0.1
-"""What remembering a join must save, as a share of what a run costs: less is the noise of one (ADR 9)."""
+"""What remembering a join must save, as a share of what a run costs: less is the noise of one (ADR 11)."""
 LEAST_SECONDS: Final = 0.1
 """Seconds of CPU that it must save: a write costs as much."""
 DEAR: Final = 0.5
