@@ -151,6 +151,25 @@ def totals(found: Sequence[Cell]) -> dict[str, float]:
     }
 
 
+def bounded(found: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """What the planner's runs by increments took, seconds of CPU, and those that turned back in times of the full run beside them."""
+    runs = [
+        (told, one["full"][view]["seconds"])
+        for one in found
+        for view, told in one["chosen"].items()
+        if told["choice"] == "incremental" and "seconds" in one["full"][view]
+    ]
+    turned = sorted(told["seconds"] / max(full, TICK) for told, full in runs if told["switched"])
+    return {
+        "runs": len(runs),
+        "seconds": sum(told["seconds"] for told, _ in runs),
+        "full": sum(full for _, full in runs),
+        "turned": len(turned),
+        "median": median(turned or [0.0]),
+        "most": max(turned, default=0.0),
+    }
+
+
 def with_jobs(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The same rounds, of which the seconds are those of tasks and of what runs take besides, at the default prices."""
     return [

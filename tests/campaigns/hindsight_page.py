@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES
-from tests.campaigns.hindsight_cells import Cell, cells, summary, totals, with_jobs
+from tests.campaigns.hindsight_cells import Cell, bounded, cells, summary, totals, with_jobs
 from tests.campaigns.hindsight_sequences import History, histories, times_of_best
 
 ROOT: Final = Path(__file__).parents[2]
@@ -97,6 +97,11 @@ def _figures(measured: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) ->
     )
     yield (
         f"* Held against the [cheapest sequence of ways](#all-runs-of-a-view), of who had known all arrivals before, they took {times_of_best(histories(measured)):.2f} times as much."
+    )
+    guard = bounded(measured)
+    yield (
+        f"* Its {guard['runs']} runs by increments took {guard['seconds']:,.0f} s, full runs beside them {guard['full']:,.0f} s. {guard['turned']} of them"
+        f" [turned back](adr/0012-turning-back.md), at {guard['median']:.1f} times of full at the median and {guard['most']:.1f} at most."
     )
     yield (
         f"* With what jobs, stages and planning take besides, at default prices, which the planner reckons with: right {priced['right']:.1%},"

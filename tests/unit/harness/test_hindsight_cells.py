@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES, rounds
-from tests.campaigns.hindsight_cells import cells, missed_by_noise, summary
+from tests.campaigns.hindsight_cells import bounded, cells, missed_by_noise, summary
 from tests.campaigns.side_by_side import orders
 
 
@@ -104,6 +104,17 @@ def test_errors_are_factors_of_what_is_not_next_to_nothing() -> None:
         for taken, expected in ((1.0, 1.2), (2.0, 1.0), (0.01, 1.0))
     ]
     assert summary(found)["error of expected CPU"] == {"median": 1.0, "90th percentile": 1.0}
+
+
+def test_what_runs_by_increments_took_is_held_against_full_runs_beside_them() -> None:
+    back = told("incremental", 6.0) | {"switched": True}
+    found = [
+        one(back, 4.0, 3.0),
+        one(told("incremental", 1.0), 1.0, 3.0),
+        one(told("full", 3.0), 1.0, 3.0),
+    ]
+    figures = {"runs": 2, "seconds": 7.0, "full": 6.0, "turned": 1, "median": 2.0, "most": 2.0}
+    assert bounded(found) == figures
 
 
 def test_every_cell_comes_as_often_after_ten_arrivals() -> None:
