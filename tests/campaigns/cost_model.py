@@ -21,7 +21,7 @@ from typing import Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.cli.showcase import Showcase
-from slacktide.engine.sizes import column_facts
+from slacktide.engine.planning.sizes import column_facts
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.costs import (
     DEFAULTS,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.cli.showcase import Showcase
-from slacktide.engine.expansion import query_of
+from slacktide.engine.definitions.expansion import query_of
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.full import without_states
 from slacktide.optimizer.upkeep import analysis_of

@@ -18,7 +18,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from slacktide.engine.hindsight import LEAST, NOISE
+from slacktide.engine.telling.hindsight import LEAST, NOISE
 from slacktide.optimizer.costs import DEFAULTS, Vector
 
 TICK = 0.001

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from slacktide.cli.showcase import Showcase
-from slacktide.engine.knowledge import Knowledge
+from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import ExecutionError
 from slacktide.optimizer.costs import Vector

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from slacktide.engine import knowledge, progressing
-from slacktide.engine.goal_setting import weights_of
+from slacktide.engine.definitions.goal_setting import weights_of
+from slacktide.engine.planning import knowledge, progressing
 from slacktide.optimizer import progress
 from slacktide.optimizer.costs import Fit
 

@@ -11,9 +11,9 @@ from obstore.store import MemoryStore
 
 from slacktide import store as s
 from slacktide.algebra.view import ReadView
-from slacktide.engine.committing import period_update
-from slacktide.engine.forgetting import forget_states
+from slacktide.engine.definitions.forgetting import forget_states
 from slacktide.engine.reports import Report, ViewReport
+from slacktide.engine.running.committing import period_update
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.costs import Vector
 from slacktide.optimizer.plan import ViewPlan

@@ -152,7 +152,7 @@ class Attempt:
 
 
 def requirements(attempt: Attempt, run: int) -> list[s.Requirement]:
-    """What a refresh requires, as `slacktide.engine.committing` has it."""
+    """What a refresh requires, as `slacktide.engine.running.committing` has it."""
     world = attempt.world
     chains = {chain: world.chains.get(chain) for chain in attempt.written}
     return [

@@ -119,7 +119,7 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """List past runs, the newest first."""
-    from slacktide.engine.hindsight import hindsight
+    from slacktide.engine.telling.hindsight import hindsight
 
     newest = opened(context).history(view)[-limit:]
     reports = [report.to_dict() for report in reversed(newest)]

@@ -15,7 +15,7 @@ from slacktide.common.reasons import Reason
 from slacktide.errors import InvalidSettingError, QueryError
 
 if TYPE_CHECKING:
-    from slacktide.engine.explanation import Explanation
+    from slacktide.engine.telling.explanation import Explanation
 
 views = typer.Typer(no_args_is_help=True, help="Queries whose answers are kept up to date.")
 Name = Annotated[str, typer.Argument(help="The view.")]
@@ -94,9 +94,9 @@ def _put(
     settings: dict[str, Any],
     modes: tuple[bool, bool, bool],
 ) -> None:
-    from slacktide.engine.definitions import notice_of
-    from slacktide.engine.explanation import explain_read
-    from slacktide.engine.places import sink_path
+    from slacktide.engine.definitions.drafts import notice_of
+    from slacktide.engine.definitions.places import sink_path
+    from slacktide.engine.telling.explanation import explain_read
 
     replacing, dry_run, as_json = modes
     text = query_text(*given)

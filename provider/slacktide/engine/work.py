@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_of_view
-from slacktide.engine.definitions import ViewDraft
+from slacktide.engine.definitions.drafts import ViewDraft
 from slacktide.errors import (
     DamagedFileError,
     InvariantError,

@@ -11,21 +11,29 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.common.clock import Clock, isoformat, system_clock
 from slacktide.common.quantities import parse_bytes
+from slacktide.engine.answers.sinks import Sinks
 from slacktide.engine.arguments import checked
-from slacktide.engine.catalogue import Catalogue
-from slacktide.engine.declaring import apply_declared, declare
-from slacktide.engine.definitions import known
-from slacktide.engine.explanation import Explanation, explain_plan, explain_read, explain_view
-from slacktide.engine.foreign_key_verification import ForeignKeyVerification, ForeignKeyVerifier
-from slacktide.engine.intake import Intake
+from slacktide.engine.checking.foreign_key_verification import (
+    ForeignKeyVerification,
+    ForeignKeyVerifier,
+)
+from slacktide.engine.checking.verification import Verification, Verifier
+from slacktide.engine.definitions.catalogue import Catalogue
+from slacktide.engine.definitions.declaring import apply_declared, declare
+from slacktide.engine.definitions.drafts import known
+from slacktide.engine.intake.accepting import Intake
 from slacktide.engine.plan import Plan
-from slacktide.engine.planning import make_plan
-from slacktide.engine.refreshing import Refresh
+from slacktide.engine.planning.binding import make_plan
 from slacktide.engine.reports import Report
-from slacktide.engine.sinks import Sinks
-from slacktide.engine.status import Status, history_of, make_status
-from slacktide.engine.verification import Verification, Verifier
-from slacktide.engine.what_if import Comparison, compare
+from slacktide.engine.running.refreshing import Refresh
+from slacktide.engine.telling.explanation import (
+    Explanation,
+    explain_plan,
+    explain_read,
+    explain_view,
+)
+from slacktide.engine.telling.status import Status, history_of, make_status
+from slacktide.engine.telling.what_if import Comparison, compare
 from slacktide.engine.workspace_definitions import WorkspaceDefinitions
 from slacktide.errors import InvalidSettingError, UnknownObjectError
 from slacktide.optimizer.compaction import PRICES, Prices
@@ -33,7 +41,7 @@ from slacktide.store.garbage import GRACE, Removed, collect
 from slacktide.store.store import Store, random_token
 
 if TYPE_CHECKING:
-    from slacktide.engine.calibrating import Calibration
+    from slacktide.engine.planning.calibrating import Calibration
     from slacktide.spark.handles import DataFrame, SparkSession
 
 
@@ -216,7 +224,7 @@ class Workspace(WorkspaceDefinitions):
 
     def read(self, spark: SparkSession, view: str, *, run: int | None = None) -> DataFrame:
         """The answer of a view, now or as of a run."""
-        from slacktide.engine.reading import read_answer
+        from slacktide.engine.answers.reading import read_answer
 
         return read_answer(self._store, self._store.world(), spark, view, run)
 
@@ -224,7 +232,7 @@ class Workspace(WorkspaceDefinitions):
         self, spark: SparkSession, view: str, *, since: int, until: int | None = None
     ) -> DataFrame:
         """The changes of an answer after run `since`, with _change_type and _commit_version."""
-        from slacktide.engine.reading import read_changes
+        from slacktide.engine.answers.reading import read_changes
 
         return read_changes(self._store, self._store.world(), spark, view, since, until)
 
@@ -254,7 +262,7 @@ class Workspace(WorkspaceDefinitions):
     ) -> Comparison:
         """What runs would be expected to cost in other circumstances; writes nothing. Needs no JVM.
 
-        The arguments, and what is raised, are those of `slacktide.engine.what_if.compare`.
+        The arguments, and what is raised, are those of `slacktide.engine.telling.what_if.compare`.
         """
         world = self._store.world()
         return compare(
@@ -310,7 +318,7 @@ class Workspace(WorkspaceDefinitions):
             spark: the session.
             tell: takes the name of what is measured next.
         """
-        from slacktide.engine.calibrating import calibrate
+        from slacktide.engine.planning.calibrating import calibrate
 
         return calibrate(self._store, spark, self._clock, tell)
 

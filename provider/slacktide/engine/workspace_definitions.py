@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slacktide.engine.arguments import checked
-from slacktide.engine.catalogue import Catalogue
-from slacktide.engine.definitions import ViewDraft
+from slacktide.engine.definitions.catalogue import Catalogue
+from slacktide.engine.definitions.drafts import ViewDraft
 from slacktide.store.record import FunctionRecord, Source, ViewRecord
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from slacktide import store as s
-from slacktide.engine import quarantine
+from slacktide.engine.intake import quarantine
 from slacktide.store import pointers
 from slacktide.store.objects import ObjectStore, connect
 from slacktide.store.pointers import PointerLink

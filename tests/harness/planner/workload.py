@@ -9,7 +9,7 @@ from pathlib import Path
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
-from slacktide.engine.sizes import column_facts
+from slacktide.engine.planning.sizes import column_facts
 from slacktide.optimizer.expand import Problem
 from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.statistics import ChangeFacts, ColumnFacts, Figure, SourceFacts, Statistics

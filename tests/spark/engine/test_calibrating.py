@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slacktide.engine.knowledge import Knowledge
+from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.costs import DEFAULTS
 from slacktide.spark import probes

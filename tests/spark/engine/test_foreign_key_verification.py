@@ -7,7 +7,10 @@ from datetime import datetime
 
 import pytest
 
-from slacktide.engine.foreign_key_verification import ForeignKeyVerification, ForeignKeyVerifier
+from slacktide.engine.checking.foreign_key_verification import (
+    ForeignKeyVerification,
+    ForeignKeyVerifier,
+)
 from slacktide.errors import CommitConflictError
 from slacktide.store import update as u
 from tests.harness.lab import Lab

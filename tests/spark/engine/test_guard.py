@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from slacktide.engine import knowledge
+from slacktide.engine.planning import knowledge
 from slacktide.optimizer import guard, method, weighing
 from slacktide.optimizer.costs import Coefficients, Fit
 from slacktide.optimizer.plan import ViewPlan

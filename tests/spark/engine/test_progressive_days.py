@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from slacktide import store as s
-from slacktide.engine import knowledge
+from slacktide.engine.planning import knowledge
 from slacktide.engine.reports import ViewReport
 from slacktide.errors import DataError, ExecutionError, InvalidSettingError, SlacktideError
 from slacktide.optimizer.costs import Coefficients, Fit, Sample

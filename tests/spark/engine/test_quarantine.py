@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from slacktide import errors as e
-from slacktide.engine.refreshing import Refresh
+from slacktide.engine.running.refreshing import Refresh
 from tests.harness.lab import Lab, bag
 from tests.harness.objects import Killed
 

@@ -11,8 +11,8 @@ import pytest
 
 from slacktide import errors as e
 from slacktide.common.clock import system_clock
-from slacktide.engine.catalogue import Catalogue
-from slacktide.engine.sinks import Sinks
+from slacktide.engine.answers.sinks import Sinks
+from slacktide.engine.definitions.catalogue import Catalogue
 from slacktide.engine.workspace import Workspace
 from slacktide.store.pointers import PointerLink
 from slacktide.store.store import Store

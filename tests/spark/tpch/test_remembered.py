@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slacktide import Workspace
-from slacktide.engine.knowledge import current_joins
+from slacktide.engine.planning.knowledge import current_joins
 from slacktide.optimizer.remembered_joins import Question
 from slacktide.store import DropChain
 from slacktide.workloads import tpch

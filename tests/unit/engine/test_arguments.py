@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from slacktide.common.clock import system_clock
 from slacktide.engine.arguments import checked
-from slacktide.engine.definitions import check_settings
+from slacktide.engine.definitions.drafts import check_settings
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import (
     InvalidNameError,

@@ -8,7 +8,7 @@ import pytest
 
 from slacktide import store as s
 from slacktide.common.clock import system_clock
-from slacktide.engine.catalogue import Catalogue
+from slacktide.engine.definitions.catalogue import Catalogue
 from slacktide.errors import CommitConflictError, InvalidSettingError, ObjectExistsError
 from tests.harness.objects import FaultyObjects
 

@@ -10,11 +10,11 @@ import pytest
 from slacktide import store as s
 from slacktide.algebra import scalar as sc
 from slacktide.algebra.view import ReadView
-from slacktide.engine.committing import updates
-from slacktide.engine.compacting import compactions_due
-from slacktide.engine.mirrors_due import mirror_segments_due, mirror_versions
-from slacktide.engine.reading import _as_of
-from slacktide.engine.staleness import still_apart
+from slacktide.engine.answers.reading import _as_of
+from slacktide.engine.planning.compacting import compactions_due
+from slacktide.engine.planning.mirrors_due import mirror_segments_due, mirror_versions
+from slacktide.engine.planning.staleness import still_apart
+from slacktide.engine.running.committing import updates
 from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan

@@ -11,8 +11,8 @@ import pytest
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import system_clock
-from slacktide.engine.catalogue import Catalogue
-from slacktide.engine.declaring import declare
+from slacktide.engine.definitions.catalogue import Catalogue
+from slacktide.engine.definitions.declaring import declare
 from slacktide.engine.plan import Alteration, Declared, Plan, Registration
 from slacktide.errors import InvalidNameError, InvalidSettingError
 from slacktide.store import update as u

@@ -13,8 +13,9 @@ from slacktide import store as s
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
-from slacktide.engine.committing import requirements
-from slacktide.engine.foreign_keys import (
+from slacktide.engine.intake.pinning import pinned_files
+from slacktide.engine.planning.binding import make_plan
+from slacktide.engine.planning.foreign_keys import (
     Loss,
     LostForeignKeysError,
     checked,
@@ -25,10 +26,9 @@ from slacktide.engine.foreign_keys import (
     lost,
     windows_of,
 )
-from slacktide.engine.pinning import pinned_files
-from slacktide.engine.planning import make_plan
+from slacktide.engine.planning.staleness import stale
+from slacktide.engine.running.committing import requirements
 from slacktide.engine.sources.pins import content_digest
-from slacktide.engine.staleness import stale
 from slacktide.errors import DataError, SourceError
 from slacktide.optimizer import remembered_joins, upkeep
 from slacktide.optimizer.foreign_keys import ForeignKey

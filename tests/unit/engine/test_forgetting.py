@@ -9,7 +9,7 @@ import pytest
 from slacktide import store as s
 from slacktide.common.chain_ids import state_id
 from slacktide.common.clock import system_clock
-from slacktide.engine.forgetting import forget_states
+from slacktide.engine.definitions.forgetting import forget_states
 
 pytestmark = pytest.mark.unit
 STATE = state_id("ab" * 16)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slacktide.engine.goal_setting import check_goal, rounds_of, weights_of
+from slacktide.engine.definitions.goal_setting import check_goal, rounds_of, weights_of
 from slacktide.errors import InvalidSettingError
 
 pytestmark = pytest.mark.unit

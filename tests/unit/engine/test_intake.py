@@ -198,5 +198,5 @@ def test_a_source_that_goes_while_its_files_are_looked_at_holds_back_no_other(
             other.reset_source("t")
         return found
 
-    monkeypatch.setattr("slacktide.engine.intake.look_again", reset_meanwhile)
+    monkeypatch.setattr("slacktide.engine.intake.accepting.look_again", reset_meanwhile)
     assert ws.discover() == {"t": 1, "u": 1}

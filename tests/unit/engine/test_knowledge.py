@@ -9,8 +9,8 @@ import pytest
 
 from slacktide import store as s
 from slacktide.common.ranges import MOST_KEYS
-from slacktide.engine.knowledge import Knowledge
-from slacktide.engine.sizes import extension_of
+from slacktide.engine.planning.knowledge import Knowledge
+from slacktide.engine.planning.sizes import extension_of
 from slacktide.optimizer.costs import DEFAULTS
 from slacktide.optimizer.statistics import ChangeFacts, Extension, Figure, StoredFacts
 from slacktide.store.record import ArrivalSpans, ColumnStatistics, KeySpans

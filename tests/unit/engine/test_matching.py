@@ -6,7 +6,7 @@ from math import inf, nan
 
 import pytest
 
-from slacktide.engine.matching import Magnitudes, unmatched
+from slacktide.engine.checking.matching import Magnitudes, unmatched
 
 X, Y = 2.0, 2.0 * (1 + 1e-12)
 FLOATS = [False, True]

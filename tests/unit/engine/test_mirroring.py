@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from slacktide.engine.mirroring import Mirrors, write_mirrors
+from slacktide.engine.running.mirroring import Mirrors, write_mirrors
 from slacktide.spark.executor import Executor
 from slacktide.spark.task import Outcome
 from tests.unit.engine.test_foreign_keys import world

@@ -9,8 +9,8 @@ import pytest
 
 from slacktide import store as s
 from slacktide.algebra.scalar import Column
-from slacktide.engine.places import check_apart, check_source_places, sink_path, written
-from slacktide.engine.sink_setting import check_columns, check_sink
+from slacktide.engine.definitions.places import check_apart, check_source_places, sink_path, written
+from slacktide.engine.definitions.sink_setting import check_columns, check_sink
 from slacktide.errors import InvalidSettingError
 from slacktide.store.record import Source, ViewRecord
 

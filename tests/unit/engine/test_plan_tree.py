@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slacktide.engine.plan_tree import plan_tree
+from slacktide.engine.telling.plan_tree import plan_tree
 from slacktide.optimizer.estimates import NOTHING, Estimates, Expected
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program import operator as o

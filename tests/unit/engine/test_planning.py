@@ -12,8 +12,8 @@ from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
-from slacktide.engine.planning import make_plan
-from slacktide.engine.staleness import again, stale
+from slacktide.engine.planning.binding import make_plan
+from slacktide.engine.planning.staleness import again, stale
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.compaction import PRICES
 from slacktide.optimizer.upkeep import state_sources

@@ -9,9 +9,9 @@ import pytest
 from slacktide import store as s
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
-from slacktide.engine.knowledge import Knowledge
-from slacktide.engine.progressing import progress_of
-from slacktide.engine.staleness import again
+from slacktide.engine.planning.knowledge import Knowledge
+from slacktide.engine.planning.progressing import progress_of
+from slacktide.engine.planning.staleness import again
 from slacktide.optimizer.compaction import PRICES
 from slacktide.optimizer.progress import Progress
 from tests.harness.planner.tpch_views import TPCH

@@ -11,8 +11,8 @@ import pytest
 from slacktide import store as s
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import system_clock
-from slacktide.engine.definitions import ViewDraft
-from slacktide.engine.registering import kept_apart
+from slacktide.engine.definitions.drafts import ViewDraft
+from slacktide.engine.running.registering import kept_apart
 from slacktide.engine.work import Work
 from slacktide.errors import CommitConflictError
 

@@ -14,8 +14,8 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.engine.knowledge import Knowledge
-from slacktide.engine.staleness import stale
+from slacktide.engine.planning.knowledge import Knowledge
+from slacktide.engine.planning.staleness import stale
 from slacktide.optimizer import remembered_joins
 from slacktide.optimizer.costs import Evidence, PastRun
 from slacktide.optimizer.fallback import plan_text, plan_without_joins

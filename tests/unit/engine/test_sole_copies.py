@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from slacktide import store as s
-from slacktide.engine.sole_copies import check_left_out, missing_for_mirror
+from slacktide.engine.intake.sole_copies import check_left_out, missing_for_mirror
 from slacktide.engine.sources.pins import content_digest
 from slacktide.errors import SourceError
 from slacktide.store import requirement as q

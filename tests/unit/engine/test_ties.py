@@ -9,7 +9,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slacktide.engine.ties import is_legal_cut
+from slacktide.engine.checking.ties import is_legal_cut
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("ab")), max_size=5)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from slacktide import store as s
-from slacktide.engine.hindsight import Hindsight, hindsight
 from slacktide.engine.reports import Report
+from slacktide.engine.telling.hindsight import Hindsight, hindsight
 from slacktide.optimizer.costs import DEFAULTS
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.limits import UNLIMITED

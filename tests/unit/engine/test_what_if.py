@@ -9,7 +9,7 @@ import pytest
 
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
-from slacktide.engine.what_if import Comparison
+from slacktide.engine.telling.what_if import Comparison
 from slacktide.errors import InvalidSettingError, UnknownObjectError
 from slacktide.optimizer.costs import DEFAULTS
 from tests.harness.planner.tpch_views import TPCH

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slacktide.engine.knowledge import Knowledge
+from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.optimizer.statistics import (
     ChangeFacts,
     ColumnFacts,

@@ -8,7 +8,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from slacktide.engine.goal_setting import LEAST, MOST, MOST_REFRESHES, MOST_ROUNDS, check_goal
+from slacktide.engine.definitions.goal_setting import (
+    LEAST,
+    MOST,
+    MOST_REFRESHES,
+    MOST_ROUNDS,
+    check_goal,
+)
 from slacktide.errors import InvalidSettingError
 from slacktide.orchestration.variable import WorkspaceConfig, parse, schema
 

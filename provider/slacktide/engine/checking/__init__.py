@@ -1,0 +1,1 @@
+"""Whether answers are those of batch, and declared keys hold."""

@@ -1,0 +1,160 @@
+"""What the Airflow Variable declares against what the workspace has.
+
+What is missing is added: sources and functions at once, views by the run, as their texts need Spark.
+What differs is reported; a view is changed only where the declarations say ``"apply": true``, and a
+source only as far as it gains columns, as its history hangs on how it was read. Columns that it cannot
+have are refused then, before there is a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from slacktide.common.names import check_name
+from slacktide.engine.definitions.catalogue import Catalogue
+from slacktide.engine.definitions.drafts import USUAL_FUNCTION, check_settings, notice_of
+from slacktide.engine.plan import Alteration, Declared, Plan, Registration
+from slacktide.engine.sources import check_arguments, has_other_columns, is_wider, widened
+from slacktide.errors import InvalidSettingError
+from slacktide.store.record import FunctionRecord, Source
+from slacktide.store.world import World
+
+if TYPE_CHECKING:
+    from slacktide.spark.handles import SparkSession
+    from slacktide.store.store import Store
+
+_NEEDED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "source": (("kind",), '{"kind": "files", "path": "…"}'),
+    "function": (("target", "returns"), '{"target": "module:function", "returns": "double"}'),
+    "view": (("sql",), '{"sql": "SELECT …"}'),
+}
+
+
+def declare(catalogue: Catalogue, world: World, declarations: Mapping[str, Any]) -> Declared:
+    """Add what is declared and missing.
+
+    Raises:
+        InvalidSettingError, InvalidNameError, SourceError, FunctionError: a declaration is wrong.
+    """
+    notices: list[str] = []
+    alter: list[Alteration] = []
+    applies = declarations.get("apply", False) is True
+    for name, source in _declared(declarations, "source").items():
+        arguments = {key: value for key, value in source.items() if key != "kind"}
+        record = world.sources.get(name)
+        if record is None:
+            catalogue.add_source(name, source["kind"], arguments)
+        elif applies and _asks_for_columns(record, source["kind"], arguments):
+            alter.append(_alteration(record, arguments["schema"]))
+        else:
+            notices += _source_notices(record, source["kind"], arguments)
+    for name, function in _declared(declarations, "function").items():
+        rest = {k: v for k, v in function.items() if k not in {"target", "returns"}}
+        if name not in world.functions:
+            catalogue.add_function(name, function["target"], function["returns"], rest)
+        elif _differs(world.functions[name], function["target"], function["returns"], rest):
+            notices.append(f"function {name} is declared otherwise; drop it to change it")
+    register = list(_views(world, _declared(declarations, "view"), notices, applies=applies))
+    return Declared(tuple(register), tuple(notices), tuple(alter))
+
+
+def _declared(declarations: Mapping[str, Any], kind: str) -> Mapping[str, Mapping[str, Any]]:
+    """The sources, functions or views that are declared, each with what it cannot be without."""
+    needed, example = _NEEDED[kind]
+    found = declarations.get(f"{kind}s", {})
+    if not isinstance(found, Mapping):
+        raise InvalidSettingError(
+            f"{kind}s is {found!r}, which is not a mapping by name",
+            hint=f"declare a {kind} as NAME: {example}",
+        )
+    for name, given in found.items():
+        if not isinstance(given, Mapping):
+            raise InvalidSettingError(
+                f"{kind} {name} is declared as {given!r}", hint=f"declare it as {example}"
+            )
+        lacking = [key for key in needed if not isinstance(given.get(key), str)]
+        if lacking:
+            check_name(kind, name)
+            raise InvalidSettingError(
+                f"{kind} {name} has no {lacking[0]}", hint=f"declare it as {example}"
+            )
+    return found
+
+
+def _differs(record: FunctionRecord, target: str, returns: str, rest: Mapping[str, Any]) -> bool:
+    known = {**USUAL_FUNCTION, **record.declaration}
+    return (record.target, record.returns, known) != (target, returns, {**USUAL_FUNCTION, **rest})
+
+
+def _asks_for_columns(record: Source, kind: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether a source is declared as it is, but for its columns."""
+    if kind != record.kind or arguments.get("schema") is None:
+        return False
+    checked = check_arguments(kind, arguments)
+    rest = {**record.arguments, "schema": checked["schema"]}
+    return checked == rest and has_other_columns(record, checked["schema"])
+
+
+def _alteration(record: Source, schema: str) -> Alteration:
+    """What gives a source its declared columns.
+
+    Raises:
+        InvalidSettingError: it cannot have them.
+    """
+    widened(record, schema)
+    return Alteration(record.name, schema)
+
+
+def _source_notices(record: Source, kind: str, arguments: Mapping[str, Any]) -> Iterator[str]:
+    name = record.name
+    if _asks_for_columns(record, kind, arguments) and is_wider(record, arguments["schema"]):
+        yield f'source {name} is declared with more columns; "apply": true adds them'
+        return
+    known = dict(record.arguments)
+    if arguments.get("schema") is None:
+        known.pop("schema", None)  # what a file showed, and what was added since, needs no words
+    if kind != record.kind or check_arguments(kind, arguments) != known:
+        yield f"source {name} is declared otherwise; drop it and its views to change it"
+
+
+def _views(
+    world: World, views: Mapping[str, Any], notices: list[str], *, applies: bool
+) -> Iterator[Registration]:
+    for name, view in views.items():
+        check_name("view", name)
+        settings = {key: value for key, value in view.items() if key != "sql"}
+        checked = check_settings(name, settings)
+        if name not in world.views:
+            notice = notice_of(name, checked)
+            notices.extend([] if notice is None else [notice])
+            yield Registration(name, view["sql"], checked)
+        elif differs(world, name, view["sql"], checked):
+            if applies:
+                yield Registration(name, view["sql"], checked, replaces=True)
+            else:
+                notices.append(f'view {name} is declared otherwise; "apply": true changes it')
+
+
+def differs(world: World, name: str, sql: str, settings: Mapping[str, Any]) -> bool:
+    """Whether a view of the workspace has another text or other settings."""
+    record = world.views[name]
+    return record.sql != sql or record.settings != dict(settings)
+
+
+def apply_declared(catalogue: Catalogue, store: Store, spark: SparkSession, plan: Plan) -> None:
+    """Change what a plan says; where a view changed, the plan is stale, and made again by the run.
+
+    Raises:
+        InvalidSettingError: the plan was made for another workspace.
+    """
+    plan.check_made_for(store.identity, store.root)
+    for change in plan.alter:
+        source = store.world().sources.get(change.name)
+        if source is not None and is_wider(source, change.schema):
+            catalogue.alter_source(spark, change.name, change.schema)
+    for item in plan.register:
+        world = store.world()
+        is_there = item.replaces and item.name in world.views
+        if is_there and differs(world, item.name, item.sql, item.settings):
+            catalogue.replace_view(spark, item.name, item.sql, item.settings)

@@ -1,0 +1,1 @@
+"""What has landed at sources: accepted, pinned for a run, kept apart or left out."""

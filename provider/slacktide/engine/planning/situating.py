@@ -1,0 +1,136 @@
+"""What the planner is told of a view, by the log."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import reduce
+
+from slacktide.algebra.view import ReadView
+from slacktide.engine.definitions.goal_setting import rounds_of
+from slacktide.engine.planning.foreign_keys import foreign_keys_at
+from slacktide.engine.planning.knowledge import Knowledge
+from slacktide.engine.planning.mirrors_due import mirror_versions, since_base
+from slacktide.optimizer.determinacy import are_states_determined
+from slacktide.optimizer.join_bags import is_ahead
+from slacktide.optimizer.net_changes import netted
+from slacktide.optimizer.situation import Situation
+from slacktide.optimizer.statistics import Statistics
+from slacktide.optimizer.upkeep import analysis_of, kept_versions
+from slacktide.store.arrivals import Totals
+from slacktide.store.record import Source, ViewRecord
+from slacktide.store.world import World
+
+
+def situation_of(
+    known: Knowledge,
+    record: ViewRecord | None,
+    view: ReadView,
+    start: Mapping[str, int],
+    end: Mapping[str, int],
+    policy: str,
+    rebuilds: str = "",
+) -> Situation:
+    """What the planner is told of a view in a run between two version vectors; see `Situation`."""
+    world = known.world
+    states = state_versions(world)
+    kept = {} if start else kept_versions(view, states, end)
+    since = {**end, **kept} if kept else start
+    merged = _merged(world, view, end)
+    statistics = known.statistics(view, since, end)
+    own = () if record is None or not start else record.states
+    is_behind = any(is_ahead(states.get(chain, {}), start) for chain in own)
+    is_apart = record is not None and bool(start) and _is_apart(world, record, view)
+    caught = (
+        situation_of(known, record, view, {}, end, policy, rebuilds)
+        if is_behind or is_apart
+        else None
+    )
+    return Situation(
+        start=start,
+        end=end,
+        share=_share(known, view, since, end),
+        states=states,
+        policy=policy,
+        token=0 if record is None else record.token,
+        mirrors=mirror_versions(world),
+        rebuilds=rebuilds,
+        kept=kept,
+        foreign_keys=foreign_keys_at(world, start, end),
+        broken="" if record is None else record.doubted,
+        statistics=statistics,
+        evidence=known.evidence(
+            record,
+            known.rows(view, end),
+            known.rows_changed(view, since, end),
+            merges=_merges(world, view, end, merged),
+            unmerged=reduce(Totals.plus, merged.values(), Totals()).rows,
+        ),
+        remembers=() if record is None else record.remembers,
+        is_shared=record is not None and known.is_shared(record),
+        others=known.others("" if record is None else record.name),
+        stumbles=known.stumbles(record),
+        rounds=0 if record is None else rounds_of(record.settings),
+        append_only=frozenset(
+            name for name in view.sources if _never_loses_rows(world.sources[name])
+        ),
+        netted=_netted(world, view, statistics, end),
+        is_apart=is_apart,
+        caught=caught if caught and (is_apart or is_ahead(caught.kept, start)) else None,
+    )
+
+
+def _never_loses_rows(source: Source) -> bool:
+    """Whether no row of a source is ever taken away: rows of plain files come, and nothing else."""
+    return source.kind == "files" or bool(source.arguments.get("append_only"))
+
+
+def _is_apart(world: World, record: ViewRecord, view: ReadView) -> bool:
+    """Whether an answer may not hold what the states of its versions do, as another query has made these."""
+    there = (world.chains[chain] for chain in record.states if chain in world.chains)
+    origins = record.origins
+    if origins is None or all(origins.get(chain.id) == chain.origin for chain in there):
+        return False
+    analysis = analysis_of(view)
+    return analysis is not None and not are_states_determined(analysis)
+
+
+def _netted(
+    world: World, view: ReadView, statistics: Statistics, end: Mapping[str, int]
+) -> frozenset[str]:
+    """The sources of a view whose changes are netted, of those that have ever lost a row, or may have."""
+    if view.relation is None:
+        return frozenset()
+    arrivals = {name: world.sources[name].arrivals for name in view.sources}
+    losing = [name for name, one in arrivals.items() if one.totals(0, end[name]).deletes != 0]
+    return netted(view.relation, statistics, losing)
+
+
+def _merged(world: World, view: ReadView, end: Mapping[str, int]) -> dict[str, Totals]:
+    """By source of which a full run merges a mirror with the changes after it, as rows have gone: these changes."""
+    found = {name: since_base(world, name, end[name]) for name in view.sources}
+    return {name: changes for name, changes in found.items() if changes.deletes != 0}
+
+
+def _merges(world: World, view: ReadView, end: Mapping[str, int], merged: Collection[str]) -> bool:
+    """Whether a full run merges most of the rows that it reads; see `Evidence.merges`."""
+    rows = {name: world.sources[name].rows_at(end[name]) or 0 for name in view.sources}
+    if not any(rows.values()):  # nobody has counted them
+        return bool(merged)
+    return 2 * sum(rows[name] for name in merged) > sum(rows.values())
+
+
+def state_versions(world: World) -> dict[str, Mapping[str, int]]:
+    """The version vectors of all that is stored, by chain."""
+    return {i: c.versions for i, c in world.chains.items() if c.versions is not None}
+
+
+def _share(
+    known: Knowledge, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
+) -> float:
+    """Rows that changed over rows that are there; in bytes where rows are not known."""
+    changed, there = known.rows_changed(view, start, end), known.rows(view, end)
+    if changed is None or there is None:
+        arrivals = {name: known.world.sources[name].arrivals for name in view.sources}
+        changed = sum(a.totals(start.get(n, 0), end[n]).bytes for n, a in arrivals.items())
+        there = sum(a.totals(0, end[n]).bytes for n, a in arrivals.items())
+    return changed / there if there else float(changed > 0)

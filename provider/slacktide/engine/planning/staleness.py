@@ -1,0 +1,133 @@
+"""What has moved since a plan was made, or since a run of it began."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from slacktide.common.chain_ids import mirror_id
+from slacktide.common.reasons import Reason
+from slacktide.common.tree import of_type
+from slacktide.engine.intake.pinning import oldest_snapshots
+from slacktide.engine.plan import Declared, Plan
+from slacktide.engine.planning.binding import make_plan
+from slacktide.engine.planning.foreign_keys import lost
+from slacktide.engine.planning.mirrors_due import is_mirror_due, mirror_versions
+from slacktide.engine.planning.situating import state_versions
+from slacktide.optimizer.compaction import Prices
+from slacktide.optimizer.join_bags import is_ahead
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.upkeep import missing_state
+from slacktide.program.operator import ReadSnapshot
+from slacktide.store.world import World
+
+
+def still_due(world: World, mirrors: Mapping[str, int]) -> dict[str, int]:
+    """Leave out mirrors that another run wrote since, which this one would only set back."""
+    return {name: end for name, end in mirrors.items() if is_mirror_due(world, name, end)}
+
+
+def still_apart(world: World, mirror_segments: Mapping[str, int]) -> dict[str, int]:
+    """Leave out mirrors to which another run has added as much since, and those that are gone."""
+    chains = {name: world.chains.get(mirror_id(name)) for name in mirror_segments}
+    told = {
+        name: chain.versions[name] for name, chain in chains.items() if chain and chain.versions
+    }
+    return {name: end for name, end in mirror_segments.items() if told.get(name, end) < end}
+
+
+def stale(world: World, plan: Plan) -> str:
+    """Say what a plan started from that is no longer so; an empty text for a fresh plan."""
+    if (plan.register or plan.alter) and (moved := _moved_source(world, plan.versions)):
+        return moved
+    mirrored = mirror_versions(world)
+    for view in plan.views:
+        record = world.views.get(view.view)
+        if record is None or record.token != view.token:
+            return f"view {view.view}"
+        if record.paused:
+            return f"view {view.view}, which is paused"
+        moved = (
+            _moved_source(world, view.end)
+            or _moved_state(world, view)
+            or _lost_mirror(world, view, plan.mirrors)
+            or _passed_mirror(mirrored, view)
+        )
+        if moved:
+            return moved
+    return lost(world, plan)
+
+
+def _moved_source(world: World, versions: Mapping[str, int]) -> str:
+    """Name a source that has not the versions that the plan takes in, as after a reset."""
+    for name, version in versions.items():
+        known = world.sources.get(name)
+        if known is None or known.version < version:
+            return f"source {name}"
+    return ""
+
+
+def _moved_state(world: World, view: ViewPlan) -> str:
+    """Name a state that is not as the program expects it; another view of a run may share it."""
+    if view.program is None:
+        return ""
+    if view.turn is not None and view.turn.expects:
+        return _moved_chain(world, view.turn.expects)
+    there = state_versions(world)
+    return missing_state(view.program, view.start, there) or _moved_join(view, there)
+
+
+def _moved_join(view: ViewPlan, there: Mapping[str, Mapping[str, int]]) -> str:
+    """Name a join that the plan writes whole and another run has brought further meanwhile."""
+    written = sorted(view.joins_written & there.keys())
+    return next((chain for chain in written if is_ahead(there[chain], view.end)), "")
+
+
+def _moved_chain(world: World, expects: Mapping[str, Mapping[str, int]]) -> str:
+    """Name a chain that is not at the versions at which a program counts on it."""
+    there = state_versions(world)
+    return next((chain for chain, at in expects.items() if there.get(chain) != at), "")
+
+
+def _lost_mirror(world: World, view: ViewPlan, mirrors: Mapping[str, int]) -> str:
+    """Name a mirror that the plan counts on and that an attempt which was killed found damaged."""
+    if view.program is None or view.method not in {"incremental", "states-only"}:
+        return ""
+    for name in sorted({read.source for read in of_type(view.program, ReadSnapshot)}):
+        is_feed = world.sources[name].kind == "change-feed"
+        if is_feed and name not in mirrors and mirror_id(name) not in world.chains:
+            return f"{mirror_id(name)}, which is gone"
+    return ""
+
+
+def _passed_mirror(mirrored: Mapping[str, int], view: ViewPlan) -> str:
+    """Name a mirror that another run has written past rows which the plan reads: their files may be gone."""
+    passed = (n for n, at in oldest_snapshots(view).items() if mirrored.get(n, 0) > at)
+    return next((f"{mirror_id(name)}, which is ahead" for name in passed), "")
+
+
+def again(world: World, plan: Plan, moved: str, prices: Prices) -> Plan:
+    """Make a plan again under its own id, so that a retry of it still finds its run."""
+    names = [view.view for view in plan.views if view.view in world.views]
+    fresh = make_plan(
+        world,
+        plan.workspace,
+        now=plan.now,
+        views=names,
+        declared=Declared(register=plan.register),
+        prices=prices,
+        due=[view.view for view in plan.views if _is_still_due(world, view)],
+    )
+    reason = Reason("STALE_PLAN", moved)
+    views = tuple(replace(view, reasons=(*view.reasons, reason)) for view in fresh.views)
+    notices = tuple(dict.fromkeys((*plan.notices, *fresh.notices)))
+    return replace(fresh, views=views, notices=notices, identity=plan.plan_id)
+
+
+def _is_still_due(world: World, view: ViewPlan) -> bool:
+    """Whether an answer was due by a plan and none has come since that is made of as much."""
+    if view.turn is None or not view.turn.is_due:
+        return False
+    record = world.views.get(view.view)
+    answered = {} if record is None or record.versions is None else record.versions
+    return is_ahead(view.end, answered)

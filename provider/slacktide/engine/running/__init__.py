@@ -1,0 +1,1 @@
+"""Executing a plan: what is computed, mirrored, reported and committed."""

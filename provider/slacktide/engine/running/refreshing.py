@@ -1,0 +1,301 @@
+"""Executing a plan and committing what it made, as one log entry."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import is_of_view, mirror_id, mirrored_source
+from slacktide.common.clock import Clock, isoformat, parse_instant
+from slacktide.engine.definitions.expansion import query_of, views_below
+from slacktide.engine.intake.pinning import check_pinned, snapshot_windows
+from slacktide.engine.intake.quarantine import quarantine
+from slacktide.engine.intake.sole_copies import missing_for_mirror
+from slacktide.engine.plan import Plan
+from slacktide.engine.planning.compacting import Compacted, compact
+from slacktide.engine.planning.foreign_keys import (
+    Loss,
+    LostForeignKeysError,
+    checked,
+    windows_of,
+    withdrawal,
+)
+from slacktide.engine.planning.staleness import again, stale
+from slacktide.engine.reports import Report, ViewReport
+from slacktide.engine.running.committing import requirements, updates
+from slacktide.engine.running.computing import compute
+from slacktide.engine.running.mirroring import mirror_reports, mirrors_of, write_mirrors
+from slacktide.engine.running.registering import kept_apart, register
+from slacktide.engine.running.reporting import unchanged_report, view_report
+from slacktide.engine.work import Work
+from slacktide.errors import (
+    CommitConflictError,
+    DamagedFileError,
+    InvariantError,
+    SlacktideError,
+    StorageError,
+)
+from slacktide.optimizer.compaction import Prices
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.spark.task import Outcome
+from slacktide.store import requirement as q
+from slacktide.store import update as u
+from slacktide.store.world import World
+
+if TYPE_CHECKING:
+    from slacktide.spark.handles import SparkSession
+    from slacktide.store.store import Store
+
+_COMMITS = 5
+_Learned = u.ExamineArrivals | u.NoteForeignKeys
+_logger = logging.getLogger(__name__)
+
+
+class Refresh:
+    """One execution of a plan.
+
+    Args:
+        store: the workspace's store.
+        spark: the session that works; None for a plan without work for it.
+        clock: for the times of the report.
+        attempt: names this attempt; its directories are its own.
+        prices: what a plan that is made again reckons with.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        spark: SparkSession | None,
+        *,
+        clock: Clock,
+        attempt: str,
+        prices: Prices,
+    ) -> None:
+        self._store = store
+        self._spark = spark
+        self._clock = clock
+        self._attempt = attempt
+        self._prices = prices
+
+    def run(self, plan: Plan) -> Report:
+        """Execute a plan; one that was committed before is not executed again.
+
+        Raises:
+            CommitConflictError: another refresh changed what this one used.
+            SourceError: a pinned file changed or cannot be read.
+            InvalidSettingError: it was made for another workspace.
+            SlacktideError: the failure of the only view of the run.
+        """
+        plan.check_made_for(self._store.identity, self._store.root)
+        started = isoformat(self._clock())
+        world = self._store.world()
+        done = self._committed(world, plan.plan_id)
+        if done is not None:
+            return done
+        moved = stale(world, plan)
+        if moved:
+            plan = again(world, plan, moved, self._prices)
+        if plan.is_empty:
+            return self._report(world, plan, [], None, started, {})
+        if not plan.needs_spark:
+            return self._counted(world, plan, started)
+        if self._spark is None:
+            raise CommitConflictError(
+                f"plan {plan.plan_id} was made again and has work for Spark now",
+                hint="refresh again, with a Spark session",
+            )
+        spark = self._spark
+        while True:
+            try:
+                return self._execute(spark, world, plan, started)
+            except DamagedFileError as damage:
+                world, plan = self._without(world, plan, damage)
+            except LostForeignKeysError as lost:
+                world, plan = self._without_foreign_keys(world, plan, lost.losses)
+
+    def _without(self, world: World, plan: Plan, damage: DamagedFileError) -> tuple[World, Plan]:
+        """Forget a state or mirror of which a file is damaged, and plan again: it is built anew.
+
+        An answer is not forgotten: its readers are owed the changes from it to the next one. Nor is a mirror while
+        it alone holds rows: it is made anew from the landed files, or not at all.
+        """
+        chain = world.chains.get(damage.chain)
+        if chain is None or is_of_view(chain.id):
+            raise damage
+        source = mirrored_source(chain.id)
+        if source is not None and (missing := missing_for_mirror(self._store, world, source)):
+            raise DamagedFileError(
+                damage.message,
+                chain=chain.id,
+                hint=f"restore the file: the mirror of {source} cannot be made anew, as {missing}",
+            ) from damage
+        self._store.commit([u.DropChain(chain.id)], [q.ChainIs(chain.id, chain.token)])
+        world = self._store.world()
+        return world, again(world, plan, f"{chain.id}, of which a file is damaged", self._prices)
+
+    def _without_foreign_keys(
+        self, world: World, plan: Plan, losses: Sequence[Loss]
+    ) -> tuple[World, Plan]:
+        """Withdraw foreign keys, and plan again without them: they held so far, and answers are right."""
+        self._store.commit(*withdrawal(world, losses))
+        world = self._store.world()
+        moved = ", ".join(loss.name for loss in losses)
+        fresh = again(world, plan, f"{moved}, not known to hold any more", self._prices)
+        notices = (loss.notice for loss in losses)
+        return world, replace(fresh, notices=(*fresh.notices, *notices))
+
+    def _counted(self, world: World, plan: Plan, started: str) -> Report:
+        """Commit that a refresh was due for no view: Spark has nothing to do for that."""
+        works = [self._known(world, view) for view in plan.views]
+        return self._commit(
+            world,
+            plan,
+            works,
+            {},
+            [],
+            [],
+            lambda run: self._report(world, plan, works, run, started, {}),
+        )
+
+    def _execute(self, spark: SparkSession, world: World, plan: Plan, started: str) -> Report:
+        from slacktide.spark.executor import Executor
+
+        new = register(spark, self._store, world, plan)
+        refused = new.refused
+        works = [self._known(world, view) for view in plan.views] + new.works
+        mirrors = mirrors_of(world, plan, works)
+        beside = [*snapshot_windows(world, mirrors.versions), *windows_of(world, plan)]
+        check_pinned(self._store, world, works, beside)
+        executor = Executor(
+            spark,
+            self._store,
+            world,
+            attempt=self._attempt,
+            now=parse_instant(plan.now),
+        )
+        with executor.named():
+            quarantined = quarantine(executor, self._store, world, works, mirrors.versions)
+            written = write_mirrors(executor, world, mirrors)
+            held = checked(executor, self._store, world, plan)
+            for work in works:
+                compute(executor, self._store, world, work, works)
+        failures = [work.error for work in works if work.error is not None]
+        failures += list(refused.values())
+        if failures and all(
+            w.error or (w.plan.program is None and not w.is_counted) for w in works
+        ):
+            raise failures[0]
+        with executor.named():
+            compacted = compact(executor, world, plan.compactions, works, written)
+        asked = executor.asked().to_dict()
+
+        def report(run: int) -> Report:
+            made = self._report(world, plan, works, run, started, refused, compacted)
+            return replace(made, mirrors=mirror_reports(written), asked=asked)
+
+        learned: list[_Learned] = [*quarantined]
+        learned += [u.NoteForeignKeys(held)] if held else []
+        return self._commit(world, plan, works, written, compacted, learned, report)
+
+    def _committed(self, world: World, plan_id: str) -> Report | None:
+        run = world.plans.get(plan_id)
+        return None if run is None else Report.from_dict(self._store.report(run))
+
+    def _known(self, world: World, plan: ViewPlan) -> Work:
+        record = world.views[plan.view]
+        view = ReadView.from_dict(record.definition)
+        query = query_of(record.sql, view, views_below(world, record))
+        return Work(plan.view, record.sql, view, plan, query, record)
+
+    def _commit(
+        self,
+        world: World,
+        plan: Plan,
+        works: Sequence[Work],
+        mirrors: Mapping[str, Outcome],
+        compacted: Sequence[Compacted],
+        learned: Sequence[_Learned],
+        report_of: Callable[[int], Report],
+    ) -> Report:
+        quarantined = [one for one in learned if isinstance(one, u.ExamineArrivals)]
+        examined = [one.source for one in quarantined]
+        needed = requirements(world, plan, works, mirrors, compacted, examined)
+        for attempt in range(_COMMITS):
+            now = self._store.world()
+            done = self._committed(now, plan.plan_id)
+            if done is not None:
+                return done
+            run = now.next_run
+            kept = {one.source: n for one in quarantined if (n := sum(one.rows.values()))}
+            report = replace(report_of(run), quarantined=kept)
+            record = u.RecordRun(run, plan.plan_id, report.to_dict())
+            try:
+                self._store.commit(
+                    [*updates(world, works, mirrors, run, compacted), *learned, record],
+                    [*needed, *kept_apart(self._store, now, works), q.RunFree(run)],
+                )
+            except CommitConflictError:
+                if attempt == _COMMITS - 1 or self._store.world().next_run == run:
+                    raise
+            else:
+                self._keep(plan, works, mirrors, compacted)
+                return report
+        raise InvariantError(f"plan {plan.plan_id} found no free run number")
+
+    def _keep(
+        self,
+        plan: Plan,
+        works: Sequence[Work],
+        mirrors: Mapping[str, Outcome],
+        compacted: Sequence[Compacted],
+    ) -> None:
+        """Keep the plan as it was executed, where that is not how it was stored."""
+        done = {work.name: work.plan for work in works}
+        known = tuple(done.pop(view.view, view) for view in plan.views)
+        written = {name: outcome.chains[mirror_id(name)] for name, outcome in mirrors.items()}
+        versions = {name: segment.versions[name] for name, (segment, _) in written.items()}
+        executed = replace(
+            plan,
+            views=(*known, *done.values()),
+            mirrors={name: end for name, end in versions.items() if written[name][1]},
+            mirror_segments={name: end for name, end in versions.items() if not written[name][1]},
+            compactions=tuple(one.plan for one in compacted if one.outcome is not None),
+            identity=plan.plan_id,
+        )
+        if executed.content != executed.plan_id:
+            try:
+                self._store.put_plan(executed.plan_id, executed.to_dict())
+            except StorageError as error:  # the run is committed, and its report says all that
+                _logger.warning("plan %s is not kept as executed: %s", plan.plan_id, error)
+
+    def _report(
+        self,
+        world: World,
+        plan: Plan,
+        works: Sequence[Work],
+        run: int | None,
+        started: str,
+        refused: Mapping[str, SlacktideError],
+        compacted: Sequence[Compacted] = (),
+    ) -> Report:
+        planned = [*plan.views, *(work.plan for work in works if work.record is not None)]
+        unchanged = {view.view: unchanged_report(world, view) for view in planned}
+        worked = {
+            work.name: view_report(world, work) for work in works if work.plan.program is not None
+        }
+        failed = {
+            name: ViewReport("failed", error=error.to_dict()) for name, error in refused.items()
+        }
+        return Report(
+            run=run,
+            plan_id=plan.plan_id,
+            versions=dict(plan.versions),
+            started=started,
+            ended=isoformat(self._clock()),
+            views={**unchanged, **worked, **failed},
+            compactions={one.plan.chain: one.report() for one in compacted},
+            notices=plan.notices,
+        )
