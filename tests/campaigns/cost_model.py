@@ -34,9 +34,10 @@ from slacktide.optimizer.costs import (
     fit,
     program_work,
 )
-from slacktide.optimizer.full import from_snapshots
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.programs import maintain, rebuild
+from slacktide.optimizer.programs.full import from_snapshots
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.maintenance import maintain, rebuild
+from slacktide.optimizer.programs.upkeep import state_sources
 from slacktide.optimizer.statistics import (
     ChangeFacts,
     Figure,
@@ -46,7 +47,6 @@ from slacktide.optimizer.statistics import (
     with_columns,
 )
 from slacktide.optimizer.statistics.spans import reached
-from slacktide.optimizer.upkeep import state_sources
 from slacktide.program.operator import Program
 from slacktide.store.record import ColumnStatistics
 from tests.harness.planner.tpch_views import ROW_BYTES, WIDTHS

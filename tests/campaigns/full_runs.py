@@ -25,8 +25,8 @@ from slacktide.algebra.view import ReadView
 from slacktide.cli.showcase import Showcase
 from slacktide.engine.definitions.expansion import query_of
 from slacktide.engine.workspace import Workspace
-from slacktide.optimizer.full import without_states
-from slacktide.optimizer.upkeep import analysis_of
+from slacktide.optimizer.programs.full import without_states
+from slacktide.optimizer.programs.upkeep import analysis_of
 from slacktide.spark.task import Task
 from slacktide.store.store import Store
 from slacktide.workloads.tpch import QUERIES

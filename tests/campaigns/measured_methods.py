@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.tree import sources
 from slacktide.optimizer.costs import Coefficients, Vector, program_work
-from slacktide.optimizer.emission import chain_of, emit
+from slacktide.optimizer.periods.emission import chain_of, emit
 from slacktide.optimizer.statistics import StoredFacts, with_columns
 from slacktide.optimizer.statistics.memo import GroupSizes
 from slacktide.optimizer.statistics.widths import packed

@@ -23,11 +23,11 @@ from slacktide.algebra.tree import sources
 from slacktide.optimizer.choice.choosing import choose
 from slacktide.optimizer.choice.objective import LastFirst
 from slacktide.optimizer.costs.memo import MemoCosts
-from slacktide.optimizer.emission import emit
 from slacktide.optimizer.expand import expand
+from slacktide.optimizer.periods.emission import emit
+from slacktide.optimizer.periods.plan_space import space_of
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.plan_space import space_of
-from slacktide.optimizer.programs import batch
+from slacktide.optimizer.programs.maintenance import batch
 from slacktide.program.operator import Program
 from tests.harness.by_line import by_line
 from tests.harness.planner.arriving import Arriving, write_histories

@@ -30,8 +30,8 @@ from slacktide.algebra.tree import sources
 from slacktide.optimizer.choice.choosing import choose, choose_among
 from slacktide.optimizer.choice.objective import weighted
 from slacktide.optimizer.expand import METHODS, Problem, expand
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.plan_space import space_of
+from slacktide.optimizer.periods.plan_space import space_of
+from slacktide.optimizer.programs.maintainability import Maintainability
 from tests.harness.histories import next_changes
 from tests.harness.planner.grouped import random_grouping
 from tests.harness.planner.groups import Batch, Filled

@@ -23,12 +23,12 @@ import pytest
 
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
-from slacktide.optimizer import progress
+from slacktide.optimizer.periods import progress
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.situation import Situation
+from slacktide.optimizer.programs.upkeep import state_sources
 from slacktide.optimizer.statistics import ChangeFacts, ColumnFacts, Figure, SourceFacts, Statistics
 from slacktide.optimizer.statistics.intervals import united
-from slacktide.optimizer.upkeep import state_sources
+from slacktide.optimizer.ways.situation import Situation
 from tests.harness.planner.tpch_views import TPCH
 
 WEIGHTS = (Fraction(1, 4), Fraction(1))

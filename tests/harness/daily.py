@@ -9,8 +9,8 @@ import pytest
 
 from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.engine.planning import knowledge, progressing
-from slacktide.optimizer import progress
 from slacktide.optimizer.costs import Fit
+from slacktide.optimizer.periods import progress
 
 REFRESHES = 3
 GOAL = {"weights": [*(0.001,) * (REFRESHES - 1), 1]}

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from slacktide.optimizer import join_bags, remembered_joins
+from slacktide.optimizer.programs import join_bags
+from slacktide.optimizer.ways import remembered_joins
 
 EAGER: Mapping[tuple[Any, str], Any] = {
     (join_bags, "MOST_ROWS"): float("inf"),

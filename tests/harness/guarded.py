@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from slacktide.optimizer import method
+from slacktide.optimizer.ways import method
 from slacktide.program import operator as o
 from slacktide.program.limits import Limits
 

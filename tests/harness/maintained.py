@@ -13,11 +13,11 @@ from slacktide.algebra.view import ReadView
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.compaction import extended, merge_program
 from slacktide.optimizer.costs import Evidence
-from slacktide.optimizer.foreign_keys import ForeignKey
+from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.situation import Situation
+from slacktide.optimizer.programs.upkeep import kept_versions
 from slacktide.optimizer.statistics import Statistics
-from slacktide.optimizer.upkeep import kept_versions
+from slacktide.optimizer.ways.situation import Situation
 from slacktide.program.operator import Program
 from slacktide.program.reference.bags import Bag, consolidate
 from slacktide.program.reference.programs import run_program

@@ -17,7 +17,7 @@ from slacktide.engine.running.committing import period_update
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.costs import Vector
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.upkeep import state_sources
+from slacktide.optimizer.programs.upkeep import state_sources
 from slacktide.program import operator as o
 from tests.harness.objects import TickingClock
 

@@ -15,7 +15,7 @@ from typing import Final
 from slacktide.algebra import relation as r
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
-from slacktide.optimizer.foreign_keys import ForeignKey
+from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.reference.bags import Bag
 from tests.harness import referring

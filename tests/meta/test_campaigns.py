@@ -13,7 +13,7 @@ import pytest
 
 from slacktide.cli.bench_table import whole
 from slacktide.optimizer.expand import all_rules
-from slacktide.optimizer.full import COUNTING
+from slacktide.optimizer.programs.full import COUNTING
 from slacktide.workloads import tpch
 from tests.campaigns import full_runs, hindsight_page, measured_methods, misled
 from tests.campaigns.hindsight import CALIBRATING

@@ -9,17 +9,17 @@ from dataclasses import replace
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
-from slacktide.optimizer.case import LARGEST_SHARE
 from slacktide.optimizer.costs import Coefficients, work_by_node
-from slacktide.optimizer.derivation import Premises
 from slacktide.optimizer.estimates import estimates_of, reads_of
-from slacktide.optimizer.expectation import predicted_of
-from slacktide.optimizer.method import choose, first_run
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.programs import resume
-from slacktide.optimizer.situation import Situation
+from slacktide.optimizer.programs.derivation import Premises
+from slacktide.optimizer.programs.maintenance import resume
+from slacktide.optimizer.programs.upkeep import analysis_of, passed_snapshot, state_sources
 from slacktide.optimizer.statistics import Statistics
-from slacktide.optimizer.upkeep import analysis_of, passed_snapshot, state_sources
+from slacktide.optimizer.ways.case import LARGEST_SHARE
+from slacktide.optimizer.ways.expectation import predicted_of
+from slacktide.optimizer.ways.method import choose, first_run
+from slacktide.optimizer.ways.situation import Situation
 
 
 def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:

@@ -38,10 +38,10 @@ class ViewPlan:
             is stale once there was another; 0 for a view that the run itself adds.
         foreign_keys: those that the program goes by, each as text.
         predicted: what the program is expected to cost, and what the alternatives are; see
-            `slacktide.optimizer.ways.Weighed`. Empty where the planner cannot tell. Under
+            `slacktide.optimizer.ways.predictions.Weighed`. Empty where the planner cannot tell. Under
             `remembering` stands what a run starts or stops to remember, and why.
         remembers: the chains of joins that the view remembers once the run is done; see
-            `slacktide.optimizer.remembered_joins`.
+            `slacktide.optimizer.ways.remembered_joins`.
         estimates: what each node of the program is expected to give and to take.
         reads: rows that each step is expected to read, by the chain that it extends, where that is no guess.
         guard: what the run may write and take; beyond it the run turns back to a full run without states.

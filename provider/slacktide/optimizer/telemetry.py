@@ -20,7 +20,7 @@ from slacktide.optimizer.choice.objective import Objective
 from slacktide.optimizer.choice.space import PlanSpace
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.expand import METHODS, Expanded, Problem, Switches, expand
-from slacktide.optimizer.plan_space import space_of
+from slacktide.optimizer.periods.plan_space import space_of
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.widths import packed
 

@@ -13,12 +13,12 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.budget import IsSpent, never
+from slacktide.optimizer.periods.progress import Progress, plan_turn
 from slacktide.optimizer.plan import Versions, ViewPlan
-from slacktide.optimizer.progress import Progress, plan_turn
-from slacktide.optimizer.situation import Situation
+from slacktide.optimizer.programs.upkeep import state_sources
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
 from slacktide.optimizer.statistics.intervals import united
-from slacktide.optimizer.upkeep import state_sources
+from slacktide.optimizer.ways.situation import Situation
 from slacktide.program import operator as o
 from slacktide.program.reference.bags import Bag
 from slacktide.program.reference.programs import run_program

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from slacktide.algebra.tree import sources
-from slacktide.optimizer.applications import maintenance
 from slacktide.optimizer.expand import Expanded, Problem, expand
 from slacktide.optimizer.memo.hole import SnapshotAt
+from slacktide.optimizer.periods.applications import maintenance
+from slacktide.optimizer.periods.rounds import Rounds, worth_keeping
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.rounds import Rounds, worth_keeping
 from slacktide.program.operator import Operator
 from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate

@@ -13,7 +13,7 @@ from slacktide.optimizer.choice.objective import weighted
 from slacktide.optimizer.expand import Expanded, Problem, expand
 from slacktide.optimizer.memo.hole import Hole
 from slacktide.optimizer.memo.trait import SetDelta
-from slacktide.optimizer.plan_space import space_of
+from slacktide.optimizer.periods.plan_space import space_of
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, operator_inputs
 from tests.harness.memory import as_bag

@@ -11,7 +11,7 @@ from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.engine.planning.sizes import column_facts
 from slacktide.optimizer.expand import Problem
-from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.statistics import ChangeFacts, ColumnFacts, Figure, SourceFacts, Statistics
 from slacktide.store.record import ColumnStatistics
 

@@ -10,7 +10,7 @@ import pytest
 from slacktide.algebra.scalar import Reference, SortKey
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import StorageError
-from slacktide.optimizer import first
+from slacktide.optimizer.deltas import first
 from slacktide.program import lightness
 from slacktide.spark.first import first_sql
 from slacktide.spark.task_run import TaskRun

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from slacktide.engine.planning import knowledge
-from slacktide.optimizer import guard, method, weighing
 from slacktide.optimizer.costs import Coefficients, Fit
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.ways import guard, method, weighing
 from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.spark.bounded import Spent
 from tests.campaigns.misled import few_changes

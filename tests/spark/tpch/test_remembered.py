@@ -10,7 +10,7 @@ import pytest
 
 from slacktide import Workspace
 from slacktide.engine.planning.knowledge import current_joins
-from slacktide.optimizer.remembered_joins import Question
+from slacktide.optimizer.ways.remembered_joins import Question
 from slacktide.store import DropChain
 from slacktide.workloads import tpch
 from tests.campaigns.tpch_views import build

@@ -13,9 +13,9 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
 from slacktide.engine.planning.binding import make_plan
-from slacktide.optimizer.determinacy import are_states_determined
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.upkeep import state_sources
+from slacktide.optimizer.programs.determinacy import are_states_determined
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.upkeep import state_sources
 from slacktide.program.operator import Save
 from slacktide.store.update import CreateWorkspace
 

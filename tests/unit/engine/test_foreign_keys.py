@@ -30,9 +30,10 @@ from slacktide.engine.planning.staleness import stale
 from slacktide.engine.running.committing import requirements
 from slacktide.engine.sources.pins import content_digest
 from slacktide.errors import DataError, SourceError
-from slacktide.optimizer import remembered_joins, upkeep
-from slacktide.optimizer.foreign_keys import ForeignKey
-from slacktide.optimizer.programs import maintain
+from slacktide.optimizer.deltas.foreign_keys import ForeignKey
+from slacktide.optimizer.programs import upkeep
+from slacktide.optimizer.programs.maintenance import maintain
+from slacktide.optimizer.ways import remembered_joins
 from slacktide.spark.executor import Executor
 from slacktide.store import requirement as q
 from slacktide.store.update import CreateWorkspace

@@ -16,7 +16,7 @@ from slacktide.engine.planning.binding import make_plan
 from slacktide.engine.planning.staleness import again, stale
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.compaction import PRICES
-from slacktide.optimizer.upkeep import state_sources
+from slacktide.optimizer.programs.upkeep import state_sources
 from slacktide.program.operator import Save
 from slacktide.store.update import CreateWorkspace
 

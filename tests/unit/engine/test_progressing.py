@@ -13,7 +13,7 @@ from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.progressing import progress_of
 from slacktide.engine.planning.staleness import again
 from slacktide.optimizer.compaction import PRICES
-from slacktide.optimizer.progress import Progress
+from slacktide.optimizer.periods.progress import Progress
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.priced import VIEW, Priced
 

@@ -16,12 +16,12 @@ from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.staleness import stale
-from slacktide.optimizer import remembered_joins
 from slacktide.optimizer.costs import Evidence, PastRun
-from slacktide.optimizer.fallback import plan_text, plan_without_joins
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.remembered_joins import dear_runs, is_asked, pays
-from slacktide.optimizer.weighing import LEAST_ROWS
+from slacktide.optimizer.ways import remembered_joins
+from slacktide.optimizer.ways.fallback import plan_text, plan_without_joins
+from slacktide.optimizer.ways.remembered_joins import dear_runs, is_asked, pays
+from slacktide.optimizer.ways.weighing import LEAST_ROWS
 from slacktide.program import operator as o
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.priced import VIEW, Priced

@@ -8,13 +8,18 @@ from dataclasses import replace
 
 import pytest
 
-from slacktide.optimizer.applications import Planned, maintenance, planned_again, progressive
 from slacktide.optimizer.choice.plan import Load, Run
-from slacktide.optimizer.emission import chain_of, emit
 from slacktide.optimizer.expand import METHODS, Expanded, Problem, expand
 from slacktide.optimizer.memo.trait import SetSnap, ValSnap
 from slacktide.optimizer.memo.versions import moved, realised
 from slacktide.optimizer.methods.holding import Held
+from slacktide.optimizer.periods.applications import (
+    Planned,
+    maintenance,
+    planned_again,
+    progressive,
+)
+from slacktide.optimizer.periods.emission import chain_of, emit
 from slacktide.program.chains import chains_read
 from slacktide.program.operator import Program
 from slacktide.program.reference.programs import run_program

@@ -12,13 +12,13 @@ from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import to_text
 from slacktide.algebra.tree import sources
 from slacktide.common.tree import of_type
-from slacktide.optimizer.bag_aggregate import aggregate_by_multiplicity
 from slacktide.optimizer.choice.choosing import choose
 from slacktide.optimizer.choice.objective import LastFirst, Objective, total, weighted
-from slacktide.optimizer.emission import emit
+from slacktide.optimizer.deltas.bag_aggregate import aggregate_by_multiplicity
 from slacktide.optimizer.expand import METHODS, Problem, expand
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.plan_space import space_of
+from slacktide.optimizer.periods.emission import emit
+from slacktide.optimizer.periods.plan_space import space_of
+from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.program.operator import Evaluate, Save
 from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate

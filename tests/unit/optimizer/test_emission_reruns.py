@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from slacktide.optimizer.applications import maintenance, progressive
-from slacktide.optimizer.emission import emit
+from slacktide.optimizer.periods.applications import maintenance, progressive
+from slacktide.optimizer.periods.emission import emit
 from slacktide.program import operator as o
 from slacktide.program.chains import chains_read
 from slacktide.program.operator import Program

@@ -11,8 +11,8 @@ from slacktide.algebra import relation as r
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs import DEFAULTS, work_by_node
 from slacktide.optimizer.estimates import NOTHING, Estimates, estimates_of, reads_of
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.programs import maintain
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.maintenance import maintain
 from slacktide.optimizer.statistics import Figure
 from slacktide.program import operator as o
 from tests.unit.optimizer.costs.test_program_work import BIG, BOTH, SHAPES, known

@@ -7,10 +7,17 @@ import pytest
 from slacktide.algebra import relation as r
 from slacktide.common.tree import of_type
 from slacktide.errors import InvariantError
-from slacktide.optimizer import full
-from slacktide.optimizer.full import COUNTING, MERGING, anew, merging, unstored, without_states
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.programs import batch, evaluate, maintain, rebuild
+from slacktide.optimizer.programs import full
+from slacktide.optimizer.programs.full import (
+    COUNTING,
+    MERGING,
+    anew,
+    merging,
+    unstored,
+    without_states,
+)
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.maintenance import batch, evaluate, maintain, rebuild
 from slacktide.program import operator as o
 from tests.unit.optimizer.views import FILTERED, JOINED, RANKED, SUMMED, TOP, view
 

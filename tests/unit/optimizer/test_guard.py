@@ -18,10 +18,10 @@ from slacktide.optimizer.costs import (
     work_by_node,
 )
 from slacktide.optimizer.costs.prediction import Basis
-from slacktide.optimizer.guard import LEAST, guard_of
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.programs import maintain
-from slacktide.optimizer.ways import Predictions
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.maintenance import maintain
+from slacktide.optimizer.ways.guard import LEAST, guard_of
+from slacktide.optimizer.ways.predictions import Predictions
 from slacktide.program import operator as o
 from tests.unit.optimizer.costs.test_program_work import BOTH, SHAPES, known
 

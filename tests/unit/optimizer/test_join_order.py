@@ -9,10 +9,10 @@ import pytest
 from slacktide.algebra import relation as r
 from slacktide.algebra.textual import from_text
 from slacktide.common.tree import of_type
-from slacktide.optimizer.derivation import Premises
-from slacktide.optimizer.join_bags import joins
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.programs import maintain
+from slacktide.optimizer.programs.derivation import Premises
+from slacktide.optimizer.programs.join_bags import joins
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.maintenance import maintain
 from slacktide.optimizer.statistics import ColumnFacts, Figure, SourceFacts, Statistics
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator

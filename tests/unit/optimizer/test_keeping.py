@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from slacktide.optimizer.costs import Evidence
-from slacktide.optimizer.keeping import worth_keeping
-from slacktide.optimizer.weighing import LEAST_ROWS, may_build, weigh, with_join
+from slacktide.optimizer.ways.keeping import worth_keeping
+from slacktide.optimizer.ways.weighing import LEAST_ROWS, may_build, weigh, with_join
 from tests.unit.optimizer.weighed import (
     at_large,
     case,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slacktide.algebra.textual import from_text
-from slacktide.optimizer.net_changes import SMALL, netted
+from slacktide.optimizer.programs.net_changes import SMALL, netted
 from slacktide.optimizer.statistics import Figure, SourceFacts, Statistics
 
 ROOT = from_text(

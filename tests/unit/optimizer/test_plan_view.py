@@ -15,10 +15,15 @@ from slacktide.common.tree import of_type
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.compaction import extended
 from slacktide.optimizer.costs import Evidence
+from slacktide.optimizer.deltas.states import chain_of
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.situation import Situation
-from slacktide.optimizer.states import chain_of
-from slacktide.optimizer.upkeep import kept_versions, missing_state, state_sources, upkeep_of
+from slacktide.optimizer.programs.upkeep import (
+    kept_versions,
+    missing_state,
+    state_sources,
+    upkeep_of,
+)
+from slacktide.optimizer.ways.situation import Situation
 from slacktide.program import operator as o
 from tests.unit.optimizer.views import (
     FILTERED,

@@ -13,9 +13,9 @@ from slacktide.algebra.relation import Rel
 from slacktide.algebra.scalar import AggregateCall, Assignment, Column, Measure, reference
 from slacktide.algebra.textual import from_text
 from slacktide.common.tree import of_type
-from slacktide.optimizer import progress
+from slacktide.optimizer.periods import progress
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.upkeep import analysis_of
+from slacktide.optimizer.programs.upkeep import analysis_of
 from slacktide.program import operator as o
 from slacktide.program.reference.bags import Bag
 from tests.harness.histories import next_changes, shapes_of

@@ -11,12 +11,12 @@ from slacktide.algebra.relation import Rel
 from slacktide.algebra.tree import sources
 from slacktide.common.node import Node
 from slacktide.common.tree import of_type
-from slacktide.optimizer.applications import maintenance
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.expand import METHODS, Problem, expand
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.programs import maintain
-from slacktide.optimizer.rounds import Rounds, worth_keeping
+from slacktide.optimizer.periods.applications import maintenance
+from slacktide.optimizer.periods.rounds import Rounds, worth_keeping
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.maintenance import maintain
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
 from slacktide.program import operator as o
 from slacktide.program.chains import chains_read

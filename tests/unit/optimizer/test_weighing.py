@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slacktide.optimizer.case import REGRET, Case
 from slacktide.optimizer.costs import Candidate, Evidence, PastRun
 from slacktide.optimizer.costs.evidence import MOST_STARTING, STARTING
-from slacktide.optimizer.full import COUNTING, MERGING
-from slacktide.optimizer.ways import Weighed
-from slacktide.optimizer.weighing import LEAST_ROWS, weigh
+from slacktide.optimizer.programs.full import COUNTING, MERGING
+from slacktide.optimizer.ways.case import REGRET, Case
+from slacktide.optimizer.ways.predictions import Weighed
+from slacktide.optimizer.ways.weighing import LEAST_ROWS, weigh
 from tests.unit.optimizer.weighed import (
     COSTS,
     SIZES,

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from slacktide.optimizer.case import Case
 from slacktide.optimizer.costs import Candidate, Evidence, PastRun, Vector
-from slacktide.optimizer.full import MERGING
-from slacktide.optimizer.ways import Ways, Weighed
-from slacktide.optimizer.weighing import LEAST_ROWS
+from slacktide.optimizer.programs.full import MERGING
+from slacktide.optimizer.ways.case import Case
+from slacktide.optimizer.ways.predictions import Ways, Weighed
+from slacktide.optimizer.ways.weighing import LEAST_ROWS
 
 WORK = Vector(rows_read=1e6, stages=10)
 SIZES = {"incremental": WORK, "rebuild": WORK.times(4), "text": WORK.times(3)}

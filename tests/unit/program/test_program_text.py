@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from slacktide.algebra.textual import from_text
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.programs import batch, maintain, rebuild
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.maintenance import batch, maintain, rebuild
 from slacktide.program.operator import Save
 from slacktide.program.textual import program_text
 

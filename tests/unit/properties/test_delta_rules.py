@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from slacktide.optimizer import derivation, first
+from slacktide.optimizer.deltas import first
+from slacktide.optimizer.deltas.rule import DeltaRule
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.rule import DeltaRule
+from slacktide.optimizer.programs import derivation
 from slacktide.optimizer.rules import RULES
 from slacktide.program.reference.bags import consolidate
 from tests.harness.maintained import VIEW

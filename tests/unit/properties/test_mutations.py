@@ -13,7 +13,7 @@ import pytest
 from slacktide.common.node import Node
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import DataError
-from slacktide.optimizer import first
+from slacktide.optimizer.deltas import first
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program import operator as o
 from tests.harness.rule_cases import CASES, SEEDS, RuleCase, as_of

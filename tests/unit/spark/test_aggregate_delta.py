@@ -11,8 +11,8 @@ from slacktide.algebra.scalar import Assignment, Column, reference
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import relations
 from slacktide.common.tree import of_type
-from slacktide.optimizer.derivation import Derivation, Premises
-from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.programs.derivation import Derivation, Premises
+from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.program import operator as o
 from slacktide.spark.compile.aggregate_delta import aggregate_delta_of
 

@@ -23,7 +23,7 @@ from slacktide.errors import (
     UnknownObjectError,
     UnsupportedQueryError,
 )
-from slacktide.optimizer.upkeep import state_sources, verdict
+from slacktide.optimizer.programs.upkeep import state_sources, verdict
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.entry import can_be_kept

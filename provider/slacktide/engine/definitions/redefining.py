@@ -18,7 +18,7 @@ from slacktide.engine.definitions.drafts import ViewDraft, draft_view
 from slacktide.engine.definitions.forgetting import forget_states, unmoved
 from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.errors import QueryError, SetupError, UserError
-from slacktide.optimizer.normal import normal
+from slacktide.optimizer.programs.normal import normal
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.record import Source, ViewRecord

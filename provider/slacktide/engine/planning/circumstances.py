@@ -17,8 +17,8 @@ from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.situating import situation_of
 from slacktide.engine.planning.taking_in import next_ends
 from slacktide.optimizer.plan import Versions
-from slacktide.optimizer.situation import Situation
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts
+from slacktide.optimizer.ways.situation import Situation
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 

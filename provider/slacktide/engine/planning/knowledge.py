@@ -29,11 +29,10 @@ from slacktide.engine.planning.sizes import (
 )
 from slacktide.optimizer.costs import DEFAULTS, Coefficients, Evidence, Fit, fit
 from slacktide.optimizer.costs.evidence import USUAL
-from slacktide.optimizer.join_bags import present
+from slacktide.optimizer.deltas.states import bag_chain, chain_of
 from slacktide.optimizer.mirror import leading_column
-from slacktide.optimizer.normal import normal
-from slacktide.optimizer.others import Others
-from slacktide.optimizer.states import bag_chain, chain_of
+from slacktide.optimizer.programs.join_bags import present
+from slacktide.optimizer.programs.normal import normal
 from slacktide.optimizer.statistics import (
     ChangeFacts,
     Figure,
@@ -43,6 +42,7 @@ from slacktide.optimizer.statistics import (
     with_columns,
 )
 from slacktide.optimizer.statistics.spans import reached
+from slacktide.optimizer.ways.others import Others
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 

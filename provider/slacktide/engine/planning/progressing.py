@@ -12,12 +12,12 @@ from slacktide.common.reasons import Reason
 from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.engine.planning.knowledge import Knowledge, current_joins
 from slacktide.engine.planning.sizes import changed_rows
-from slacktide.optimizer.join_bags import present
-from slacktide.optimizer.progress import Progress
-from slacktide.optimizer.situation import Situation
+from slacktide.optimizer.periods.progress import Progress
+from slacktide.optimizer.programs.join_bags import present
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts, Statistics
 from slacktide.optimizer.statistics.arrivals import Arrived, expected, foreseen
 from slacktide.optimizer.statistics.intervals import together
+from slacktide.optimizer.ways.situation import Situation
 from slacktide.store.record import Period, Source, ViewRecord
 
 VersionVector = Mapping[str, int]

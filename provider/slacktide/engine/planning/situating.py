@@ -10,12 +10,12 @@ from slacktide.engine.definitions.goal_setting import rounds_of
 from slacktide.engine.planning.foreign_keys import foreign_keys_at
 from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.mirrors_due import mirror_versions, since_base
-from slacktide.optimizer.determinacy import are_states_determined
-from slacktide.optimizer.join_bags import is_ahead
-from slacktide.optimizer.net_changes import netted
-from slacktide.optimizer.situation import Situation
+from slacktide.optimizer.programs.determinacy import are_states_determined
+from slacktide.optimizer.programs.join_bags import is_ahead
+from slacktide.optimizer.programs.net_changes import netted
+from slacktide.optimizer.programs.upkeep import analysis_of, kept_versions
 from slacktide.optimizer.statistics import Statistics
-from slacktide.optimizer.upkeep import analysis_of, kept_versions
+from slacktide.optimizer.ways.situation import Situation
 from slacktide.store.arrivals import Totals
 from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World

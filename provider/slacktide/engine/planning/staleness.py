@@ -15,9 +15,9 @@ from slacktide.engine.planning.foreign_keys import lost
 from slacktide.engine.planning.mirrors_due import is_mirror_due, mirror_versions
 from slacktide.engine.planning.situating import state_versions
 from slacktide.optimizer.compaction import Prices
-from slacktide.optimizer.join_bags import is_ahead
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.upkeep import missing_state
+from slacktide.optimizer.programs.join_bags import is_ahead
+from slacktide.optimizer.programs.upkeep import missing_state
 from slacktide.program.operator import ReadSnapshot
 from slacktide.store.world import World
 

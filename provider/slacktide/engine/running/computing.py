@@ -20,9 +20,14 @@ from slacktide.errors import (
     UnknownObjectError,
     UnsupportedQueryError,
 )
-from slacktide.optimizer.fallback import plan_idle, plan_text, plan_without_joins, plans_in_full
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.upkeep import state_sources
+from slacktide.optimizer.programs.upkeep import state_sources
+from slacktide.optimizer.ways.fallback import (
+    plan_idle,
+    plan_text,
+    plan_without_joins,
+    plans_in_full,
+)
 from slacktide.program.limits import UNLIMITED
 from slacktide.spark.task import Outcome, Task
 from slacktide.store.world import World

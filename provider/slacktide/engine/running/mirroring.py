@@ -13,7 +13,7 @@ from slacktide.engine.planning.staleness import still_apart, still_due
 from slacktide.engine.reports import MirrorReport
 from slacktide.engine.work import Work
 from slacktide.optimizer.mirror import mirror_program, segment_step
-from slacktide.optimizer.upkeep import upkeep_of
+from slacktide.optimizer.programs.upkeep import upkeep_of
 from slacktide.program.operator import Program
 from slacktide.spark.task import Outcome, Task
 from slacktide.store.record import Source

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from slacktide.engine.reports import ViewReport
 from slacktide.engine.work import Work
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.upkeep import state_sources
+from slacktide.optimizer.programs.upkeep import state_sources
 from slacktide.store.naming import segments
 from slacktide.store.record import Segment
 from slacktide.store.world import World

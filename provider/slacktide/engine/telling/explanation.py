@@ -17,7 +17,7 @@ from slacktide.engine.planning.sizes import stored_facts
 from slacktide.engine.reports import Report
 from slacktide.engine.telling.plan_tree import plan_tree
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.upkeep import state_sources, verdict
+from slacktide.optimizer.programs.upkeep import state_sources, verdict
 from slacktide.program.textual import program_text
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World

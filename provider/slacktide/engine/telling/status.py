@@ -18,7 +18,7 @@ from slacktide.engine.sources import wide_ddl
 from slacktide.engine.telling.hindsight import expected_error
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.costs.coefficients import tells_of_tasks
-from slacktide.optimizer.upkeep import verdict
+from slacktide.optimizer.programs.upkeep import verdict
 from slacktide.store.naming import segments, told_until
 from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World

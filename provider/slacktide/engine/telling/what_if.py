@@ -17,9 +17,9 @@ from slacktide.engine.planning.progressing import imagined_progress
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.costs import Vector
+from slacktide.optimizer.periods.progress import plan_turn
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.progress import plan_turn
-from slacktide.optimizer.situation import Situation
+from slacktide.optimizer.ways.situation import Situation
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 

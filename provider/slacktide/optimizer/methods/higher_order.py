@@ -19,7 +19,7 @@ from slacktide.algebra.equalities import conjunction
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.totality import is_total
 from slacktide.algebra.tree import references
-from slacktide.optimizer.clusters import Cluster, cluster_of
+from slacktide.optimizer.deltas.clusters import Cluster, cluster_of
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slacktide.algebra import relation as r
-from slacktide.optimizer.additive import is_additive
+from slacktide.optimizer.deltas.additive import is_additive
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule

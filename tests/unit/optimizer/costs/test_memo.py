@@ -19,11 +19,11 @@ from slacktide.optimizer.costs import DEFAULTS, Vector
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.costs.operators import operator_work, write_work
 from slacktide.optimizer.costs.vector import KINDS
-from slacktide.optimizer.emission import emit
 from slacktide.optimizer.expand import Expanded, Problem, expand
-from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt
-from slacktide.optimizer.plan_space import space_of
+from slacktide.optimizer.periods.emission import emit
+from slacktide.optimizer.periods.plan_space import space_of
+from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.statistics import (
     ChangeFacts,
     ColumnFacts,

@@ -19,8 +19,8 @@ from slacktide.optimizer.costs import DEFAULTS, Vector, program_work
 from slacktide.optimizer.costs.operators import query_work
 from slacktide.optimizer.costs.program import ProgramWork, operator_works, work_by_node
 from slacktide.optimizer.costs.vector import KINDS
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.programs import batch, maintain, rebuild
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.maintenance import batch, maintain, rebuild
 from slacktide.optimizer.statistics import (
     Cardinality,
     ChangeFacts,

@@ -22,7 +22,7 @@ from slacktide.optimizer.memo.pattern import Binding, Form, Has, Leads, Reads
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap, Tie, Trait, ValDelta, ValSnap
 from slacktide.optimizer.memo.versions import Tables, Version
-from slacktide.optimizer.plan_space import space_of
+from slacktide.optimizer.periods.plan_space import space_of
 from slacktide.optimizer.statistics import Statistics
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, operator_inputs

@@ -14,11 +14,11 @@ from slacktide.common.tree import of_type
 from slacktide.optimizer.choice.choosing import Choice, choose
 from slacktide.optimizer.choice.objective import Weighted
 from slacktide.optimizer.costs.memo import MemoCosts
-from slacktide.optimizer.emission import emit
 from slacktide.optimizer.expand import Expanded, Problem, expand
 from slacktide.optimizer.memo.hole import SnapshotAt, SnapshotNear
 from slacktide.optimizer.memo.near import stems_from
-from slacktide.optimizer.plan_space import space_of
+from slacktide.optimizer.periods.emission import emit
+from slacktide.optimizer.periods.plan_space import space_of
 from slacktide.optimizer.statistics import ChangeFacts, ColumnFacts, Figure, SourceFacts, Statistics
 from slacktide.program import operator as o
 

@@ -7,7 +7,7 @@ import pytest
 
 from slacktide.algebra.textual import to_text
 from slacktide.optimizer.expand import Problem, expand
-from slacktide.optimizer.maintainability import Maintainability
+from slacktide.optimizer.programs.maintainability import Maintainability
 from tests.harness.planner.groups import Filled, changing
 from tests.harness.planner.watched import FREE
 from tests.harness.plans import Case, cases

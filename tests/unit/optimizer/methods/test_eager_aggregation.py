@@ -10,17 +10,17 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import relations, sources
-from slacktide.optimizer.additive import SPARED
 from slacktide.optimizer.choice.choosing import choose
 from slacktide.optimizer.choice.objective import LastFirst
 from slacktide.optimizer.costs.memo import MemoCosts
+from slacktide.optimizer.deltas.additive import SPARED
 from slacktide.optimizer.expand import METHODS, Problem, expand
 from slacktide.optimizer.memo.exploration import Exploration
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.versions import Tables
 from slacktide.optimizer.methods.eager_aggregation import aggregated_early, rules
-from slacktide.optimizer.plan_space import space_of
+from slacktide.optimizer.periods.plan_space import space_of
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.memory import as_bag

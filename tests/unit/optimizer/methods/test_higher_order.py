@@ -9,7 +9,7 @@ import pytest
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
-from slacktide.optimizer.clusters import cluster_of
+from slacktide.optimizer.deltas.clusters import cluster_of
 from slacktide.optimizer.expand import Problem, expand
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap
 from slacktide.optimizer.memo.versions import Version, realised

@@ -12,10 +12,10 @@ from slacktide.optimizer.choice.choosing import choose
 from slacktide.optimizer.choice.objective import LastFirst
 from slacktide.optimizer.choice.plan import Run
 from slacktide.optimizer.costs.memo import MemoCosts
-from slacktide.optimizer.emission import emit
 from slacktide.optimizer.expand import Problem, expand
 from slacktide.optimizer.memo.hole import ChangesBetween
-from slacktide.optimizer.plan_space import space_of
+from slacktide.optimizer.periods.emission import emit
+from slacktide.optimizer.periods.plan_space import space_of
 from slacktide.optimizer.statistics import (
     Arrived,
     ColumnFacts,

@@ -11,9 +11,9 @@ from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import relations, sources
 from slacktide.common.tree import of_type
-from slacktide.optimizer.maintainability import Maintainability
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.versions import Tables, Version
+from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.statistics import (
     ChangeFacts,
     ColumnFacts,

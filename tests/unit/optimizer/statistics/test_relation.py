@@ -13,8 +13,8 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.widths import width
 from slacktide.common.tree import of_type
 from slacktide.optimizer.costs.operators import query_work
-from slacktide.optimizer.maintainability import Maintainability
-from slacktide.optimizer.programs import maintain, rebuild
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.maintenance import maintain, rebuild
 from slacktide.optimizer.statistics import (
     Cardinality,
     ChangeFacts,

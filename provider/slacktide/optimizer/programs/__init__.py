@@ -1,0 +1,1 @@
+"""Programs of one run, derived from the relation of a view by the delta rules."""

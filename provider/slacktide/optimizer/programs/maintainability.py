@@ -1,0 +1,119 @@
+"""Whether a relation is maintained by changes and states, and what its `at` is made of.
+
+Two analyses over a view, each memoised on the object that holds them:
+
+* `verdict()`: nothing where the change of the view follows from changes and states, else the reasons.
+* `is_state_backed(rel)`: whether `rel` at any moment follows from states without a base table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from slacktide.algebra import relation as r
+from slacktide.algebra.equalities import null_aware, parts_of
+from slacktide.algebra.nested import is_storable
+from slacktide.algebra.scalar import Scalar
+from slacktide.algebra.tree import inputs, own_subqueries, relations
+from slacktide.algebra.types import DataType, has_floating, is_comparable, is_told_apart
+from slacktide.common.reasons import Reason
+from slacktide.optimizer.programs.normal import normal
+
+
+class Maintainability:
+    """The two analyses for one view.
+
+    Args:
+        root: its relation; brought into normal form first.
+        conf: the SQL settings under which it is computed.
+    """
+
+    def __init__(self, root: r.Rel, conf: Mapping[str, str] | None = None) -> None:
+        self.root = normal(root)
+        self.conf = dict(conf or {})
+        self._obstacles: dict[r.Rel, Reason | None] = {}
+        self._backed: dict[r.Rel, bool] = {}
+        self._learn(self.root)
+
+    def is_state_backed(self, rel: r.Rel) -> bool:
+        """Whether `rel` can be computed without reading a base table."""
+        self._learn(rel)
+        return self._backed[rel]
+
+    def verdict(self) -> tuple[Reason, ...]:
+        """Why the whole view is recomputed from the sources; empty when it is maintained."""
+        if self._obstacles[self.root] is None:
+            unlike = [c.type for c in self.root.columns if not is_told_apart(c.type)]
+            return (Reason("UNGROUPABLE_TYPE", unlike[0]),) if unlike else ()
+        found = dict.fromkeys(self._own(rel) for rel in relations(self.root))
+        return tuple(reason for reason in found if reason is not None)
+
+    def _learn(self, root: r.Rel) -> None:
+        """Analyse a relation that rules made of parts of the view, too."""
+        if root in self._obstacles:
+            return
+        for rel in relations(root):
+            if rel not in self._obstacles:
+                self._backed[rel] = self._is_backed(rel)
+                self._obstacles[rel] = self._first(rel)
+
+    def _first(self, rel: r.Rel) -> Reason | None:
+        for child in inputs(rel):
+            below = self._obstacles[child]
+            if below is not None:
+                return below
+        return self._own(rel)
+
+    def _own(self, rel: r.Rel) -> Reason | None:
+        if own_subqueries(rel):
+            return Reason("OPERATOR_NOT_INCREMENTAL", "scalar subquery")
+        unstorable = [one for one in _remembered(rel) if not is_storable(one)]
+        if unstorable:
+            return Reason("UNSTORABLE_TYPE", unstorable[0])
+        match rel:
+            case r.Aggregate():
+                return _ungroupable([key.column.type for key in rel.keys])
+            case r.Join() if rel.kind == "anti" and _is_not_in_of_doubles(rel.condition):
+                return Reason("OPERATOR_NOT_INCREMENTAL", "NOT IN of floating-point numbers")
+            case r.Window() if not rel.partition and not self._backed[rel.child]:
+                return Reason("OPERATOR_NOT_INCREMENTAL", "window without PARTITION BY")
+            case r.Window():
+                return _ungroupable([value.type for value in rel.partition])
+            case _:
+                return None
+
+    def _is_backed(self, rel: r.Rel) -> bool:
+        match rel:
+            case r.Scan():
+                return False
+            case r.Aggregate() | r.Limit():
+                return True
+            case r.Window() if rel.partition:
+                return True
+            case _:
+                return all(self._backed[child] for child in inputs(rel))
+
+
+def _remembered(rel: r.Rel) -> list[DataType]:
+    """The types of what may be kept for an operator: its groups, its input or its result."""
+    match rel:
+        case r.Aggregate():
+            arguments = [a for measure in rel.measures for a in measure.call.arguments]
+            return [c.type for c in rel.columns] + [a.type for a in arguments]
+        case r.Window() | r.Limit():
+            return [c.type for c in (*rel.columns, *rel.child.columns)]
+        case r.Join() if rel.kind != "inner":
+            return [equal.right.type for equal in parts_of(rel).equalities]
+        case _:
+            return []
+
+
+def _is_not_in_of_doubles(condition: Scalar | None) -> bool:
+    """Whether Spark answers NOT IN by looking bits up, so that 0.0 is not in a table of -0.0, though they are equal."""
+    equal = null_aware(condition)
+    return equal is not None and all(has_floating(one.type) for one in equal.arguments)
+
+
+def _ungroupable(types: list[str]) -> Reason | None:
+    unlike = [data_type for data_type in types if not is_comparable(data_type)]
+    return Reason("UNGROUPABLE_TYPE", unlike[0]) if unlike else None

@@ -1,0 +1,86 @@
+"""Where a run turns back: what a step may write, and what all may take, before a full run without states costs less.
+
+What a step writes is the first that a run sees of how much there is to do. The model says what the steps
+after it would cost if it wrote a thousand times as many rows as expected; between there and here the price grows
+as a line, and where that meets the price of the dearer full way, as states have to be built again after it, is the
+break-even point. Past it the run leaves its increments and computes the answer alone, once: so a wrong estimate costs
+what led to that step, and no more. A program that is run though it is expected to be dearer, to find out or to keep
+the states, may write what makes it cost twice of what is expected. What leads to a step that writes little is seen by
+the CPU that it takes: it may take twice of the dearest way, as most that cost more than full end soon after, and nobody
+knows of the others how much is left. Ended there, the run costs twice of that and the answer alone. What runs to find
+out whether it is cheaper than full has shown that it is not once it has taken what the dearer full way takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from slacktide.optimizer.costs import Coefficients, ProgramWork
+from slacktide.optimizer.ways.predictions import Predictions
+from slacktide.program import operator as o
+from slacktide.program.limits import Limits
+
+FAR: Final = 1000.0
+"""The factor of the second point of the line."""
+LEAST: Final = 100_000
+"""Rows that no run turns back for: what is left to do is soon done."""
+TRIED: Final = 2.0
+"""How many times of what is expected a program may cost that is expected to be dearer than a full run, and how many
+times of the dearest way its tasks may take, unless it runs to find out."""
+MOST_WATCHED: Final = 2
+"""The first steps that write to states, which are watched: each takes an estimate of the whole program."""
+
+WorkOf = Callable[[Mapping[str, float]], ProgramWork]
+
+
+def guard_of(
+    program: o.Program, work_of: WorkOf, rates: Coefficients, found: Predictions
+) -> Limits:
+    """Work out the break-even points of a program.
+
+    Args:
+        program: of the run.
+        work_of: the work of it, where chains get so many rows and the others as many as expected.
+        rates: the price of each kind of work.
+        found: what the program, such a run, and building the states anew are expected to cost.
+
+    Returns:
+        What the run may write to each chain, and take, before it turns back.
+    """
+    return Limits(_rows(program, work_of, rates, found), _seconds(found))
+
+
+def _rows(
+    program: o.Program, work_of: WorkOf, rates: Coefficients, found: Predictions
+) -> dict[str, int]:
+    instead = max(found.text.price, found.rebuild.price)
+    if found.incremental.price >= found.text.price:
+        instead = max(instead, TRIED * found.incremental.price)
+    work = work_of({})
+    whole = rates.in_tasks(work.total)
+    factor = found.incremental.in_tasks / whole if whole else 0.0
+    limits: dict[str, int] = {}
+    watched = [
+        (place, step)
+        for place, step in enumerate(program.steps)
+        if isinstance(step, o.Save) and not step.is_base
+    ]
+    for place, step in watched[:MOST_WATCHED]:
+        rows = max(work.sizes.of(step.child).rows.value, 1.0)
+        left = factor * rates.in_tasks(work.since(place + 1))
+        far = factor * rates.in_tasks(work_of({step.chain: FAR * rows}).since(place + 1))
+        if far > left:
+            share = max(instead - left, 0.0) / (far - left)
+            limits[step.chain] = max(round(rows * (1.0 + (FAR - 1.0) * share)), LEAST)
+    return limits
+
+
+def _seconds(found: Predictions) -> float | None:
+    """What tasks may take; without end where no full run has told what one costs."""
+    if "observed" not in (found.text.basis, found.rebuild.basis):
+        return None
+    full = max(found.text.in_tasks, found.rebuild.in_tasks)
+    if found.incremental.basis == "doubted":
+        return round(full, 3)
+    return round(TRIED * max(full, found.incremental.in_tasks), 3)

@@ -1,0 +1,414 @@
+"""When a view remembers joins besides the states that its operators need (ADR 11).
+
+An incremental run reads a join as of a moment where it meets a change, such as `R ⋈ S` in `(R ⋈ S) ⋈ ΔA`.
+Where the keys of `ΔA` lie anywhere in the tables, these are read whole, run after run, however few rows the
+join has. Kept as a bag, an auxiliary view (D. Quass and others, *Making views self-maintainable for data
+warehousing*, PDIS 1996), it costs a read of its own rows and a write of its change.
+
+A view starts to remember a join when the runs without it, or the dear ones among them, would have saved by it
+what starting costs (ski rental, as states are built again, see `keeping`), and stops when runs with it have turned out dearer than those
+without, after such changes as have come. A run that builds the states anew builds them, too, and one that gives
+the answer alone leaves all behind, unless a join pays for building these with it. Which joins may be remembered, and which are there: `join_bags`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any, Final
+
+from slacktide.algebra import relation as r
+from slacktide.algebra.tree import sources
+from slacktide.optimizer.costs import (
+    Candidate,
+    Evidence,
+    PastRun,
+    Vector,
+    program_key,
+    program_work,
+)
+from slacktide.optimizer.deltas.states import bag_chain
+from slacktide.optimizer.plan import Versions
+from slacktide.optimizer.programs.derivation import Premises
+from slacktide.optimizer.programs.join_bags import (
+    is_large,
+    is_there,
+    joins,
+    joins_of,
+    present,
+    still_worth_remembering,
+)
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.maintenance import Maintenance, maintain, scopes
+from slacktide.optimizer.statistics import Cardinality, StoredFacts
+from slacktide.optimizer.statistics.widths import packed
+from slacktide.optimizer.ways.others import NOBODY, Others
+from slacktide.optimizer.ways.predictions import Weighed
+from slacktide.optimizer.ways.weighing import LEAST_ROWS
+from slacktide.program.operator import Program
+
+FEW_ROWS: Final = 20_000
+"""Rows of a remembered join that are held against the states that they meet, wherever these are read."""
+LEAST_SAVING: Final = 0.1
+"""What remembering a join must save, as a share of what a run costs: less is the noise of one (ADR 11)."""
+LEAST_SECONDS: Final = 0.1
+"""Seconds of CPU that it must save: a write costs as much."""
+DEAR: Final = 0.5
+"""The share of what a full run takes from which on a run counts as dear, so that it is asked besides the steady ones."""
+ASKED_EVERY: Final = 32
+"""Runs of the workspace after which a steady program is asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """What a view starts or stops to remember, and why.
+
+    Attributes:
+        rel: the join.
+        starts: whether it starts.
+        saving: seconds of CPU that a run is expected to take less from then on, by increments or in full as is cheaper without.
+        cost: seconds of CPU that this run takes more.
+    """
+
+    rel: r.Rel
+    starts: bool
+    saving: float
+    cost: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the form that plans store."""
+        return {
+            "join_of": list(sources(self.rel)),
+            "starts": self.starts,
+            "saving": round(self.saving, 3),
+            "cost": round(self.cost, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Remembering:
+    """An incremental program, and what is remembered once it has run, or once the states were built instead.
+
+    Attributes:
+        maintenance: the program; with the write that starts, where one starts.
+        chains: of the joins, sorted.
+        switch: what is otherwise than before; None for nothing.
+    """
+
+    maintenance: Maintenance
+    chains: tuple[str, ...]
+    switch: Switch | None = None
+
+    def told(self) -> dict[str, Any]:
+        """What plans store of it."""
+        return {"remembering": self.switch.to_dict()} if self.switch else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which joins one view remembers from one run on.
+
+    Attributes:
+        view: its name.
+        analysis: of it.
+        changed: the sources that have changed.
+        premises: what its programs go by besides, without any join.
+        evidence: the view's past runs.
+        start: the versions that the run goes on from.
+        states: the versions of each state that exists, of any view, by chain.
+        others: what other views keep.
+        rounds: as of `case.Case`.
+    """
+
+    view: str
+    analysis: Maintainability
+    changed: frozenset[str]
+    premises: Premises
+    evidence: Evidence
+    start: Versions
+    states: Mapping[str, Versions]
+    others: Others = NOBODY
+    rounds: int = 0
+
+    def maintained(
+        self, chains: Collection[str], begun: str = "", *, assumed_few: str = ""
+    ) -> Maintenance:
+        """The program that goes by the joins of some chains, and starts to remember another one.
+
+        Args:
+            chains: of the joins.
+            begun: the one that it starts to remember.
+            assumed_few: one that is not stored, taken to have few rows.
+        """
+        few = joins_of(
+            self.analysis,
+            [chain for chain in chains if chain == assumed_few or self._has_few(chain)],
+        )
+        return maintain(
+            self.view,
+            self.analysis,
+            self.changed,
+            replace(self.premises, remembered=joins_of(self.analysis, chains), few=few),
+            begun=joins_of(self.analysis, [begun]) if begun else frozenset(),
+        )
+
+    def _has_few(self, chain: str) -> bool:
+        """Whether a join has few rows, as far as it is stored."""
+        stored = self.premises.statistics.stored.get(chain)
+        return stored is not None and stored.rows <= FEW_ROWS
+
+    def present(self, chains: Collection[str]) -> Remembering:
+        """The program with what is remembered, of some chains those that are there as of the start."""
+        there = tuple(sorted(present(chains, self.start, self.states)))
+        return Remembering(self.maintained(there), there)
+
+    def as_if_built(self, chains: Collection[str]) -> Remembering:
+        """The program of the run after one that builds all that is missing, with some joins of those that were left."""
+        kept = still_worth_remembering(self.analysis, chains, self.premises.statistics)
+        return Remembering(self.maintained(kept), kept)
+
+    def reconsidered(self, now: Remembering, full: float) -> Remembering:
+        """What to remember from this run on, which goes by increments.
+
+        Args:
+            now: what is remembered, and the program of the run.
+            full: seconds of CPU that a full run is expected to take.
+        """
+        times = self._times(now, full)
+        if not times:
+            return now
+        is_usual = self.evidence.is_usual(program_key(now.maintenance.program))
+        return (self.stopped(now) if is_usual else None) or self._started(now, times) or now
+
+    def started_in_full(
+        self, now: Remembering, found: Weighed, named: Collection[str]
+    ) -> Remembering:
+        """What to remember from this run on, which goes in full: a join that increments have lacked.
+
+        Args:
+            now: what is remembered, and the program of a run by increments.
+            found: the way that is taken. Where it builds no states, a join pays for these, too.
+            named: the chains that are built in any case, as they were left behind. What another view holds is
+                for a run by increments to take up.
+        """
+        times = self._dear(now)
+        held = filter(self.others.hold, joins(self.analysis) if times else ())
+        barred = {*named, *held}
+        new = self._started(now, times, found.full, barred, found.building) if times else None
+        return new or now
+
+    def _times(self, now: Remembering, full: float) -> int:
+        """The runs that a join may pay for; none where nobody asks.
+
+        A view may go by increments that a join makes no cheaper and now and then by such as it would, so that it is asked
+        at the wrong ones: it is also asked where the run at hand costs about what a full one does, after 2, 4, 8, …
+        that did.
+        """
+        key, rows = program_key(now.maintenance.program), self.evidence.rows or 0
+        newest, times = self.evidence.newest(key), self.evidence.times(key)
+        if newest is None:
+            return 0
+        if is_asked(times, newest.run, rows):
+            return times
+        dear = self._dear(now)
+        if not dear:
+            return 0
+        program = now.maintenance.program
+        price = self._price(Candidate.of(program, self._work(program)))
+        return dear if price >= DEAR * full else 0
+
+    def _dear(self, now: Remembering) -> int:
+        """How many runs were dear, or in full where increments would have been, if it is time to ask; else none."""
+        is_large = (self.evidence.rows or 0) >= LEAST_ROWS
+        program = program_key(now.maintenance.program)
+        return dear_runs(self.evidence, program) if is_large else 0
+
+    def _started(
+        self,
+        now: Remembering,
+        times: int,
+        full: float = inf,
+        barred: Collection[str] = (),
+        building: float = 0.0,
+    ) -> Remembering | None:
+        """With the join that saves most, of those that the program reads tables for, some left out.
+
+        Args:
+            now: what is remembered, and the program of a run by increments.
+            times: how many runs have lacked the join.
+            full: seconds of CPU that such a run takes otherwise, where it does not go by increments.
+            barred: chains of joins that are left out.
+            building: seconds of CPU that a join costs besides.
+        """
+        program, needed = now.maintenance.program, scopes(self.analysis)
+        work = self._work(program)
+        price = self._price(Candidate.of(program, work))
+        taken = min(price, full)
+        failed = {chain for run in self.evidence.runs for chain in run.failed_joins}
+        left_out = {*needed, *failed, *barred}
+        found: list[Remembering] = []
+        for chain, alike in sorted(joins(self.analysis).items()):
+            rel = min(alike, key=lambda one: one.digest)
+            is_read = not alike.isdisjoint(now.maintenance.read) and chain not in now.chains
+            if not is_read or chain in left_out or is_large(chain, alike, self.premises.statistics):
+                continue
+            chains = tuple(sorted((*now.chains, chain)))
+            after = self._after(chains, chain)
+            if self._is_there(chain):
+                first = after  # another view remembers it, or needs it
+            elif self.others.hold(chain):
+                continue  # another view keeps it as of other versions
+            else:
+                first = self.maintained(now.chains, chain)
+            saving = taken - self._price_with(after.program, rel, program, work, price)
+            begun = self._work(first.program, rel)
+            cost = max(-self._saving(program, work, price, first.program, begun), 0.0) + building
+            if pays(saving, cost, self.rounds - 1 if self.rounds else times, taken):
+                switch = Switch(rel, starts=True, saving=saving, cost=cost)
+                found.append(Remembering(first, chains, switch))
+        return max(found, key=_saved, default=None)
+
+    def _after(self, chains: Collection[str], started: str) -> Maintenance:
+        """The program of the runs after a start.
+
+        A join that was given up is not stored, so nobody can say whether it has few rows. The program that
+        ran when it was remembered can: what that one took is the evidence.
+        """
+        if started not in self.premises.statistics.stored:
+            few = self.maintained(chains, assumed_few=started)
+            if self.evidence.newest(program_key(few.program)) is not None:
+                return few
+        return self.maintained(chains)
+
+    def stopped(self, now: Remembering) -> Remembering | None:
+        """Without the join of which runs took most more than those without; None where none did.
+
+        Runs after other changes say nothing: small ones cost less with and without it, and what the model makes of
+        one after a change a thousand times smaller is no evidence against it.
+        """
+        program = now.maintenance.program
+        work = self._work(program)
+        if not self._has_alike(program, work):
+            return None
+        price = self._price(Candidate.of(program, work))
+        found: list[Remembering] = []
+        for chain in now.chains:
+            chains = tuple(other for other in now.chains if other != chain)
+            without = self.maintained(chains)
+            work_without = self._work(without.program)
+            if not self._has_alike(without.program, work_without):
+                continue
+            rel = min(joins_of(self.analysis, [chain]), key=lambda one: one.digest)
+            saving = self._saving(program, work, price, without.program, work_without)
+            if pays(saving, 0.0, 1, price):
+                switch = Switch(rel, starts=False, saving=saving, cost=0.0)
+                found.append(Remembering(without, chains, switch))
+        return max(found, key=_saved, default=None)
+
+    def _is_there(self, chain: str) -> bool:
+        """Whether a state is there as of the start of the run."""
+        return is_there(chain, self.start, self.states)
+
+    def _saving(
+        self, now: Program, work: Vector, price: float, other: Program, work_other: Vector
+    ) -> float:
+        """Seconds of CPU that another program takes less than this one, which has run.
+
+        Where both have run after such changes as have come now, by what they took; else by what the model sees
+        less of, as far off as it was of each kind of work.
+
+        Args:
+            now: this program.
+            work: of it, by the model.
+            price: that it is expected to cost.
+            other: the other program.
+            work_other: of it, by the model.
+        """
+        evidence, rates = self.evidence, self.evidence.coefficients
+        if self._has_alike(now, work) and self._has_alike(other, work_other):
+            return price - self._price(Candidate.of(other, work_other))
+        less, past = work.minus(work_other), self._told(Candidate.of(now, work))
+        in_tasks = (
+            rates.in_tasks(less) * evidence.weight()
+            if past is None
+            else past.seconds_of(less, rates)
+        )
+        return in_tasks + rates.outside(less)
+
+    def _price_with(
+        self, other: Program, rel: r.Rel, now: Program, work: Vector, price: float
+    ) -> float:
+        """Seconds of CPU that a program is expected to take that reads a join; arguments as of `_saving`."""
+        work_other = self._work(other, rel)
+        if self._told(Candidate.of(now, work)) is None:
+            return self._price(Candidate.of(other, work_other))
+        return max(price - self._saving(now, work, price, other, work_other), 0.0)
+
+    def _told(self, candidate: Candidate) -> PastRun | None:
+        """The run that tells most of a program: none that turned back, as it took what a full run does besides."""
+        past = self.evidence.nearest(candidate)
+        return None if past is None or past.turned_back else past
+
+    def _price(self, candidate: Candidate) -> float:
+        return self.evidence.predict("incremental", candidate).price
+
+    def _has_alike(self, program: Program, work: Vector) -> bool:
+        return self.evidence.has_alike(Candidate.of(program, work))
+
+    def _work(self, program: Program, rel: r.Rel | None = None) -> Vector:
+        """The work of a program, where a join may be remembered that is not yet."""
+        known = self.premises.statistics
+        chain = "" if rel is None else bag_chain(rel, self.analysis.conf)
+        if rel is not None and chain not in known.stored:
+            size = Cardinality(known).of(rel)
+            facts = StoredFacts(size.rows.value, packed(size.rows, rel.columns))
+            known = replace(known, stored={**known.stored, chain: facts})
+        return program_work(program, known)
+
+
+def _saved(found: Remembering) -> float:
+    return 0.0 if found.switch is None else found.switch.saving
+
+
+def is_asked(times: int, run: int, rows: int) -> bool:
+    """Whether to ask what to remember, which takes time: after 2, 4, 8, … runs, and then now and then.
+
+    Args:
+        times: how often the program has run since something else was remembered.
+        run: the number of its newest run.
+        rows: of the view's sources.
+    """
+    is_due = _is_milestone(times - 1, times) or (times > 1 and run % ASKED_EVERY == 0)
+    return rows >= LEAST_ROWS and is_due
+
+
+def dear_runs(evidence: Evidence, program: str) -> int:
+    """How many runs were dear after such changes as have come, or smaller ones, as soon as they are 2, 4, 8, …; else none.
+
+    Where changes of other sizes come between, the first one of a size asks that sees as many.
+
+    Args:
+        evidence: the view's past runs.
+        program: that would run by increments.
+    """
+    dear = evidence.dear(program, DEAR)
+    asked = max((at for at, past in enumerate(dear) if evidence.is_as_large(past)), default=0)
+    return len(dear) if _is_milestone(asked, len(dear)) else 0
+
+
+def _is_milestone(before: int, times: int) -> bool:
+    """Whether something has happened as often as 2, 4, 8, …, and had not before."""
+    return times > 1 and times.bit_length() > before.bit_length()
+
+
+def pays(saving: float, cost: float, times: int, price: float) -> bool:
+    """Whether what past runs would have saved, or those to come will, has reached what a switch costs.
+
+    Args:
+        saving: seconds of CPU of one run.
+        cost: seconds of CPU of the switch.
+        times: how many runs there were, or will be.
+        price: seconds of CPU of a run.
+    """
+    return saving >= max(LEAST_SAVING * price, LEAST_SECONDS) and saving * times >= cost

@@ -1,0 +1,133 @@
+"""Which way a maintained view is computed in a run: by increments, with its states anew, or without states.
+
+The way that is expected to be cheapest is taken, or one that keeps the states for little more, as soon as a run
+has shown what the view's query weighs. Before that, and where a view is too small for measurements to mean
+anything, a change is taken in by increments up to a share of the sources.
+
+* **Never dearer than full.** By the very prices that are stored with the plan, unless to keep the states.
+* **The answer alone is run where no run of it is known** and it may be cheapest, as nobody knows what it costs.
+* **A program that has not run is tried, and evidence expires**, as `case` says.
+* **States are left when small changes are rare, and built again when lacking them has cost as much as building**, as `keeping` says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from slacktide.common.reasons import Reason
+from slacktide.optimizer.costs import Prediction
+from slacktide.optimizer.ways.case import LARGEST_SHARE, Case
+from slacktide.optimizer.ways.keeping import missed_since, saved_by_one, worth_keeping
+from slacktide.optimizer.ways.predictions import Predictions, Weighed
+
+LEAST_ROWS: Final = 250_000
+"""Rows of a view's sources below which what a run takes says more of the machine than of the way."""
+CLOSE: Final = 0.8
+"""The share of what building costs above which increments are dear enough to see what the answer alone takes."""
+
+
+def weigh(case: Case) -> Weighed:
+    """Choose the way of a view that has an answer, and of which a source has changed."""
+    found = case.predictions()
+    incremental, rebuild, text = found.incremental, found.rebuild, found.text
+    if not case.evidence.runs or (case.evidence.rows or 0) < LEAST_ROWS:
+        return _by_share(case, found)
+    if incremental.basis == "doubted":
+        return _tried(case, found)
+    full = text if case.is_kept_by_others else min(text, rebuild, key=lambda one: one.price)
+    if incremental.price > full.price:
+        return _full_way(case, found, full)
+    if not case.missing:
+        return _unless_untried(case, found)
+    missed = missed_since(case, text.price - incremental.price)
+    if full is text and missed < rebuild.price - text.price:
+        return found.taken("text", _not_yet(missed, rebuild, text, case.rounds))
+    return found.taken("rebuild", Reason("STATE_MISSING", case.missing))
+
+
+def _full_way(case: Case, found: Predictions, full: Prediction) -> Weighed:
+    """The cheaper full way, or what keeps the states, while that costs less than they save.
+
+    The answer alone is taken once in any case, as nobody knows before what it costs.
+    """
+    cheaper = _cheaper(found.incremental, full)
+    is_known = found.text.basis == found.rebuild.basis == "observed"
+    if full is found.rebuild or case.missing or case.is_shared or not is_known:
+        return found.taken(full.way, cheaper)
+    keeping = min(found.incremental, found.rebuild, key=lambda one: one.price)
+    cost = keeping.price - full.price
+    if case.rounds:
+        saved = (case.rounds - 1) * saved_by_one(case, full.price)
+        told = f"{cost:.2f} s more, {saved:.2f} s saved by the runs to come"
+    else:
+        saved = worth_keeping(case, full.price)
+        told = f"{cost:.2f} s more, {saved:.2f} s that keeping is worth"
+    if cost >= saved:
+        return found.taken("text", cheaper)
+    return found.taken(keeping.way, cheaper, Reason("STATES_PAY", told))
+
+
+def may_build(case: Case, found: Weighed) -> bool:
+    """Whether a run that goes in full may build a join with the states: where it builds these, or nobody else keeps one.
+
+    Nor where it is to find out what it costs without.
+    """
+    is_known = found.of("text").basis == "observed"
+    return found.way == "rebuild" or (is_known and not case.is_shared)
+
+
+def with_join(found: Weighed, saving: float, cost: float) -> Weighed:
+    """The full way that builds the states, where it builds a join with them that increments have lacked.
+
+    Args:
+        found: the full way that was to be taken.
+        saving: seconds of CPU that a run by increments will take less than a full one.
+        cost: seconds of CPU that this run takes more.
+    """
+    if found.way == "rebuild":
+        return found
+    told = f"{cost:.2f} s more with a join, by which each run saves {saving:.2f} s"
+    others = (reason for reason in found.reasons if reason.code != "STATES_LEFT")
+    return replace(found, way="rebuild", reasons=(*others, Reason("STATES_PAY", told)))
+
+
+def _unless_untried(case: Case, found: Predictions) -> Weighed:
+    """Increments, or the answer alone where no run of it is known and they are hardly cheaper than building.
+
+    What it costs is then thought to be what building does, which would never be refuted.
+    """
+    incremental, rebuild = found.incremental, found.rebuild
+    alone = (case.ways.text, case.ways.other)
+    is_known = any(case.evidence.newest(one.program) is not None for one in alone)
+    is_seen = (
+        incremental.basis == rebuild.basis == "observed"
+    )  # the model alone speaks against nothing
+    if is_known or not is_seen or case.is_shared or incremental.price <= CLOSE * rebuild.price:
+        return found.taken("incremental")
+    told = f"{rebuild.price:.2f} s of CPU with states, {incremental.price:.2f} s by increments"
+    return found.taken("text", Reason("ANSWER_UNTRIED", told))
+
+
+def _by_share(case: Case, found: Predictions) -> Weighed:
+    if case.share > LARGEST_SHARE and not case.missing:
+        return found.taken("rebuild", Reason("CHANGE_TOO_LARGE", f"{case.share:.0%}"))
+    return _tried(case, found)
+
+
+def _tried(case: Case, found: Predictions) -> Weighed:
+    if case.missing:
+        return found.taken("rebuild", Reason("STATE_MISSING", case.missing))
+    return found.taken("incremental")
+
+
+def _cheaper(incremental: Prediction, full: Prediction) -> Reason:
+    return Reason(
+        "CHEAPER_FULL", f"{full.price:.2f} s of CPU against {incremental.price:.2f} s by increments"
+    )
+
+
+def _not_yet(missed: float, rebuild: Prediction, text: Prediction, rounds: int) -> Reason:
+    more = rebuild.price - text.price
+    saved = "saved by the runs to come" if rounds else "missed"
+    return Reason("STATES_LEFT", f"{missed:.2f} s {saved}, {more:.2f} s to build them")
