@@ -105,7 +105,7 @@ def spark(
     from pyspark.sql import SparkSession
 
     place = tmp_path_factory.mktemp("spark")
-    from slacktide.spark.session import FRUGAL
+    from slacktide.spark.sessions.session import FRUGAL
 
     settings: dict[str, bool | float | int | str | None] = {
         "spark.driver.bindAddress": "127.0.0.1",

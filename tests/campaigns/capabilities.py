@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from slacktide.spark.session import local_session
+from slacktide.spark.sessions.session import local_session
 from tests.harness.capabilities import CHANGES, PAGE, page, played
 from tests.harness.constructs import CONSTRUCTS
 from tests.harness.small_changes import shares

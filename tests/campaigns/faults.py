@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run the campaign; kinds that the output holds already are not run again."""
-    from slacktide.spark.session import local_session
+    from slacktide.spark.sessions.session import local_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)

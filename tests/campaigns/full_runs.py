@@ -27,7 +27,7 @@ from slacktide.engine.definitions.expansion import query_of
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.programs.full import without_states
 from slacktide.optimizer.programs.upkeep import analysis_of
-from slacktide.spark.task import Task
+from slacktide.spark.tasks.task import Task
 from slacktide.store.store import Store
 from slacktide.workloads.tpch import QUERIES
 from tests.harness.by_line import by_line
@@ -84,7 +84,7 @@ class Pairs:
     def _cell(
         self, store: Store, record: ViewRecord, view: ReadView, programs: Mapping[str, Program]
     ) -> dict[str, Any]:
-        from slacktide.spark.executor import Executor
+        from slacktide.spark.tasks.executor import Executor
 
         seconds: dict[str, list[float]] = {way: [] for way in programs}
         answers = []
@@ -139,7 +139,7 @@ def _spread(found: list[float]) -> dict[str, float]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the campaign."""
-    from slacktide.spark.session import local_session
+    from slacktide.spark.sessions.session import local_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="that is not there yet")

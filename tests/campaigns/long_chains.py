@@ -50,7 +50,7 @@ class Run:
 
 def runs(spark: SparkSession, root: Path, prices: Prices, count: int) -> Iterator[Run]:
     """Refresh after every small change; answers are compared with batch at the end."""
-    from slacktide.spark.metrics import process_cpu_seconds
+    from slacktide.spark.measures.metrics import process_cpu_seconds
 
     lab = Lab(spark, root)
     lab.ws = Workspace(lab.ws._store, lab.clock, prices=prices)
@@ -89,7 +89,7 @@ def _run(lab: Lab, number: int, report: dict[str, Any], spent: float) -> Run:
 
 def main() -> int:
     """Let both workspaces grow, and keep what their refreshes cost."""
-    from slacktide.spark.session import local_session
+    from slacktide.spark.sessions.session import local_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)

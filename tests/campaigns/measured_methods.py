@@ -270,7 +270,7 @@ def summary(cells: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the campaign, cell by cell."""
-    from slacktide.spark.session import local_session
+    from slacktide.spark.sessions.session import local_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)

@@ -92,7 +92,7 @@ def summary(views: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 def main() -> int:
     """Run the campaign; views that the output holds already are not run again."""
-    from slacktide.spark.session import local_session
+    from slacktide.spark.sessions.session import local_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--views", type=int, default=100)

@@ -40,7 +40,7 @@ EAGER_EVERY = 4
 
 def main() -> int:
     """Run the campaign; rounds that the output holds already are not run again."""
-    from slacktide.spark.session import local_session
+    from slacktide.spark.sessions.session import local_session
 
     arguments = _arguments()
     found = _resumed(arguments)

@@ -75,7 +75,7 @@ def options(
 
 def session(name: str, asked: argparse.Namespace) -> SparkSession:
     """A session for the workspaces of a campaign."""
-    from slacktide.spark.session import local_session
+    from slacktide.spark.sessions.session import local_session
 
     conf = Showcase(asked.folder, asked.scale).spark_conf() | {"spark.driver.memory": "4g"}
     return local_session(name, conf=conf)

@@ -154,7 +154,7 @@ def run_group(
 
 def main() -> int:
     """Run the campaign; groups that the output holds already are not run again."""
-    from slacktide.spark.session import local_session
+    from slacktide.spark.sessions.session import local_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batches", type=int, default=8)

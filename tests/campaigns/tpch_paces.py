@@ -84,7 +84,7 @@ def play(
 
 def main() -> int:
     """Run the campaign; what the output holds is not played again."""
-    from slacktide.spark.session import local_session
+    from slacktide.spark.sessions.session import local_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=SCALE, help="of TPC-H")

@@ -115,7 +115,7 @@ def steps(
 
 def main() -> int:
     """Run the campaign; natures that the output holds at this length already are not run again."""
-    from slacktide.spark.session import local_session
+    from slacktide.spark.sessions.session import local_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batches", type=int, default=16)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from slacktide.engine.reports import Report
 from slacktide.engine.workspace import Workspace
-from slacktide.spark.seals import sealed
+from slacktide.spark.files.seals import sealed
 from slacktide.store import update as u
 from slacktide.store.store import Store
 from tests.harness.objects import TickingClock

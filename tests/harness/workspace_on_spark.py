@@ -17,7 +17,7 @@ from slacktide.algebra.tree import sources
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.reference.bags import Bag
 from slacktide.program.reference.world import Outcome, Saved
-from slacktide.spark.task import Query, Task
+from slacktide.spark.tasks.task import Query, Task
 from slacktide.store import update as u
 from slacktide.store.arrivals import Arrival, PinnedFile
 from slacktide.store.naming import segments
@@ -72,7 +72,7 @@ class SparkWorkspace:
 
     def run(self, plan: ViewPlan) -> Written:
         """Execute a plan's program and commit what it wrote."""
-        from slacktide.spark.executor import Executor
+        from slacktide.spark.tasks.executor import Executor
 
         assert plan.program is not None
         self._runs += 1

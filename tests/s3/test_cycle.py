@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from slacktide import errors as e
-from slacktide.spark.failures import translated
-from slacktide.spark.small import MOST_ROWS
+from slacktide.spark.failures.translation import translated
+from slacktide.spark.tasks.small import MOST_ROWS
 from tests.harness.lake import ROOT, Lake
 from tests.harness.s3 import SECRET, Bucket, running_s3
 

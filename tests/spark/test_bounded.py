@@ -8,9 +8,9 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import ArithmeticException
 
-from slacktide.spark import bounded as module
-from slacktide.spark.bounded import LEAST, Spent, bounded
-from slacktide.spark.failures import is_cancelled
+from slacktide.spark.failures.translation import is_cancelled
+from slacktide.spark.tasks import bounded as module
+from slacktide.spark.tasks.bounded import LEAST, Spent, bounded
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slacktide.spark.bags import current_rows_sql
+from slacktide.spark.texts.bags import current_rows_sql
 from tests.harness.lab import bag
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def opened(context: typer.Context) -> Workspace:
 @contextmanager
 def spark_session(app: str, *, conf: Mapping[str, str] | None = None) -> Iterator[Any]:
     """Give a session on this machine, and stop it afterwards where it was started for this."""
-    from slacktide.spark.lease import leased_session
+    from slacktide.spark.sessions.lease import leased_session
 
     with leased_session(
         f"slacktide {app}",

@@ -21,11 +21,11 @@ from slacktide import __version__
 from slacktide.cli.showcase import Showcase
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import ExecutionError
-from slacktide.spark.batch import batch_run
-from slacktide.spark.metrics import process_cpu_seconds
+from slacktide.spark.measures.metrics import process_cpu_seconds
+from slacktide.spark.verification.batch import batch_run
 
 if TYPE_CHECKING:
-    from slacktide.spark.handles import SparkSession
+    from slacktide.spark.sessions.handles import SparkSession
 
 SEED = 20261122
 COMPARED = "that of the batch run beside it"

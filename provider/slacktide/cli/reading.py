@@ -87,7 +87,7 @@ def changes(
 
 def _print(frame: Any, document: Mapping[str, Any], form: Form, limit: int | None) -> None:
     """Print rows; a file that is found damaged only when its pages are read is told as such."""
-    from slacktide.spark.failures import translated
+    from slacktide.spark.failures.translation import translated
 
     with translated(f"view {document['view']}"):
         _print_as(frame, document, form, limit)

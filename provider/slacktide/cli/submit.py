@@ -59,7 +59,7 @@ def execute(root: str, plan_id: str) -> dict[str, Any]:
     """
     from slacktide.cli.access import storage_options
     from slacktide.engine.workspace import Workspace
-    from slacktide.spark.lease import submitted_session
+    from slacktide.spark.sessions.lease import submitted_session
 
     workspace = Workspace.open(root, storage_options=storage_options())
     with submitted_session() as spark:

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 
 from slacktide.engine.plan import Plan
 from slacktide.errors import InvalidSettingError, InvariantError
-from slacktide.spark.handles import is_session
+from slacktide.spark.sessions.handles import is_session
 
 _Door = TypeVar("_Door")
 _SECRET: Final = frozenset({"storage_options"})  # credentials may stand there: not to be repeated

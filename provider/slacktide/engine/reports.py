@@ -16,7 +16,7 @@ class ViewReport:
         reasons: codes of why, with their details.
         predicted: cost that the planner expected of the program, and the price of each way that it
             weighed, in seconds of CPU; empty where it cannot tell.
-        actual: cost that Spark measured; see `slacktide.spark.cost.Cost`.
+        actual: cost that Spark measured; see `slacktide.spark.measures.cost.Cost`.
         state_bytes: bytes of the states that the view keeps.
         switched: whether the runtime guard changed the method during the run.
         error: code, message and hint where the view failed and others went on.

@@ -15,7 +15,7 @@ from slacktide.errors import (
     StorageError,
 )
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.spark.task import Outcome, Query
+from slacktide.spark.tasks.task import Outcome, Query
 from slacktide.store.record import ViewRecord
 
 

@@ -42,7 +42,7 @@ from slacktide.store.store import Store, random_token
 
 if TYPE_CHECKING:
     from slacktide.engine.planning.calibrating import Calibration
-    from slacktide.spark.handles import DataFrame, SparkSession
+    from slacktide.spark.sessions.handles import DataFrame, SparkSession
 
 
 @checked
@@ -294,7 +294,7 @@ class Workspace(WorkspaceDefinitions):
             UnknownObjectError: there is no such view or source.
             SourceError, StorageError: a file that batch would read is not as it was accepted, or damaged.
         """
-        from slacktide.spark.comparison import Plain
+        from slacktide.spark.verification.comparison import Plain
 
         world = self._store.world()
         names = list(world.views) if views is None else list(views)

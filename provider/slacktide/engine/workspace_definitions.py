@@ -12,7 +12,7 @@ from slacktide.engine.definitions.drafts import ViewDraft
 from slacktide.store.record import FunctionRecord, Source, ViewRecord
 
 if TYPE_CHECKING:
-    from slacktide.spark.handles import SparkSession
+    from slacktide.spark.sessions.handles import SparkSession
 
 
 @checked

@@ -1,6 +1,6 @@
 """Light steps: those that read so few rows, and make no more of them, that planning them is dearer than running them.
 
-Spark runs such a step in a way of its own (`slacktide.spark.light`), and what it costs is expected accordingly.
+Spark runs such a step in a way of its own (`slacktide.spark.sessions.light`), and what it costs is expected accordingly.
 """
 
 from __future__ import annotations

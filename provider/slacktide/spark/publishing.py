@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from slacktide.spark.failures import translated
-from slacktide.spark.parquet import PUBLISHED_COMPRESSION, SPARK_OPTIONS
+from slacktide.spark.failures.translation import translated
+from slacktide.spark.files.parquet import PUBLISHED_COMPRESSION, SPARK_OPTIONS
 from slacktide.store.address import Address
 
 if TYPE_CHECKING:

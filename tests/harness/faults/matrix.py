@@ -108,7 +108,7 @@ class Bench:
 
     def _count(self) -> list[str]:
         """The steps of an undisturbed run."""
-        from slacktide.spark.metrics import Meter
+        from slacktide.spark.measures.metrics import Meter
 
         counting, meter = Points(), Meter(self._spark)
         workspace, since = self._shop.another(counted), meter.mark()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from slacktide.optimizer.mirror import mirror_program
 from slacktide.program.operator import Program
-from slacktide.spark.task import Outcome, Task
+from slacktide.spark.tasks.task import Outcome, Task
 from slacktide.store import update as u
 from slacktide.store.record import Chain, Segment
 from slacktide.store.store import Store
@@ -64,7 +64,7 @@ class Landed:
         return rows_in(self.store, segment)
 
     def _executed(self, task: Task) -> Outcome:
-        from slacktide.spark.executor import Executor
+        from slacktide.spark.tasks.executor import Executor
 
         self._runs += 1
         attempt, world = f"run-{self._runs}", self.store.world()

@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent / "tpcds"
 def main() -> int:
     """Read all views; what has no relation is named, and nothing is written for it."""
     from slacktide.spark.reader import read_view
-    from slacktide.spark.session import local_session
+    from slacktide.spark.sessions.session import local_session
 
     schemas = {
         table: [{**column, "nullable": column["name"] not in KEYS[table]} for column in columns]

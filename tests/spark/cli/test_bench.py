@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from slacktide.spark.batch import batch_run
-from slacktide.spark.cost import Cost
+from slacktide.spark.measures.cost import Cost
+from slacktide.spark.verification.batch import batch_run
 from tests.unit.cli.conftest import HEEDING_INTERRUPTS, Program
 
 pytestmark = pytest.mark.spark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slacktide.spark import probes
+from slacktide.spark.measures import probes
 from tests.unit.cli.conftest import Program
 
 pytestmark = pytest.mark.spark

@@ -7,8 +7,8 @@ import pytest
 from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.costs import DEFAULTS
-from slacktide.spark import probes
-from slacktide.spark.metrics import Meter
+from slacktide.spark.measures import probes
+from slacktide.spark.measures.metrics import Meter
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.spark

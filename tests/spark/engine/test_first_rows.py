@@ -12,9 +12,9 @@ from slacktide.engine.workspace import Workspace
 from slacktide.errors import StorageError
 from slacktide.optimizer.deltas import first
 from slacktide.program import lightness
-from slacktide.spark.first import first_sql
-from slacktide.spark.task_run import TaskRun
-from slacktide.spark.working import working_session
+from slacktide.spark.sessions.working import working_session
+from slacktide.spark.tasks.task_run import TaskRun
+from slacktide.spark.texts.first import first_sql
 from tests.harness.lab import Lab, Row
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 from slacktide.common.tree import of_type
 from slacktide.engine.plan import Plan
 from slacktide.program.operator import ByBalance
-from slacktide.spark.metrics import Meter
+from slacktide.spark.measures.metrics import Meter
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.spark

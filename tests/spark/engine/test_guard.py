@@ -13,7 +13,7 @@ from slacktide.optimizer.costs import Coefficients, Fit
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.ways import guard, method, weighing
 from slacktide.program.limits import UNLIMITED, Limits
-from slacktide.spark.bounded import Spent
+from slacktide.spark.tasks.bounded import Spent
 from tests.campaigns.misled import few_changes
 from tests.campaigns.side_by_side import believing
 from tests.harness import guarded

@@ -13,7 +13,7 @@ from slacktide.common.chain_ids import mirror_id
 from slacktide.engine.workspace import Workspace
 from slacktide.optimizer.compaction import Prices
 from slacktide.program import lightness
-from slacktide.spark import task_run
+from slacktide.spark.tasks import task_run
 from slacktide.store.naming import segments
 from tests.harness.lab import Lab, Row, grouped
 

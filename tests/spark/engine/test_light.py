@@ -13,8 +13,8 @@ import pytest
 from slacktide.common import ranges
 from slacktide.optimizer.costs import reach
 from slacktide.program import lightness
-from slacktide.spark import task_run
-from slacktide.spark.temporary import Temporary
+from slacktide.spark.sessions.temporary import Temporary
+from slacktide.spark.tasks import task_run
 from slacktide.store.naming import segments
 from tests.harness.lab import Lab
 

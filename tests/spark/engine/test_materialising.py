@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slacktide.program import lightness, materialising
-from slacktide.spark import materialised
 from slacktide.spark.compile import joins
-from slacktide.spark.materialised import Materialised
+from slacktide.spark.tables import materialised
+from slacktide.spark.tables.materialised import Materialised
 from tests.harness.lab import Lab, Row
 
 if TYPE_CHECKING:

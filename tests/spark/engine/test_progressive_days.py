@@ -13,8 +13,8 @@ from slacktide.engine.reports import ViewReport
 from slacktide.errors import DataError, ExecutionError, InvalidSettingError, SlacktideError
 from slacktide.optimizer.costs import Coefficients, Fit, Sample
 from slacktide.program import operator as o
-from slacktide.spark.executor import Executor
-from slacktide.spark.task import Outcome, Task
+from slacktide.spark.tasks.executor import Executor
+from slacktide.spark.tasks.task import Outcome, Task
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.spark

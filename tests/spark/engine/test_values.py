@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from slacktide.errors import UnsupportedQueryError
-from slacktide.spark.small import as_parquet
+from slacktide.spark.tasks.small import as_parquet
 from tests.harness.lab import Lab, bag
 
 pytestmark = pytest.mark.spark

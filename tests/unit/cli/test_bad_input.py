@@ -181,7 +181,7 @@ def test_java_is_missing(shop: Program, tmp_path: Path) -> None:
     empty.mkdir()
     environ = {**os.environ, "PATH": str(empty), "JAVA_HOME": str(empty), "HOME": str(tmp_path)}
     program = (
-        "import sys, slacktide.spark.session as session, slacktide.cli.main as main;"
+        "import sys, slacktide.spark.sessions.session as session, slacktide.cli.main as main;"
         "session.USUAL_PLACES = ();"
         "sys.exit(main.run_command(sys.argv[1:]))"
     )

@@ -19,7 +19,7 @@ from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program import operator as o
-from slacktide.spark.mirrors import mirror_chains, mirrored
+from slacktide.spark.tables.mirrors import mirror_chains, mirrored
 from slacktide.store.naming import with_merged
 from tests.harness.objects import arrival
 
@@ -153,7 +153,7 @@ def test_idle_runs_of_a_state_are_one_segment() -> None:
 
 
 def _written(there: s.World, segment: s.Segment, run: int) -> list[s.Update]:
-    from slacktide.spark.task import Outcome
+    from slacktide.spark.tasks.task import Outcome
 
     outcome = Outcome(chains={"states/s": (segment, False)})
     return updates(there, [], {"t": outcome}, run)

@@ -34,7 +34,7 @@ from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.programs import upkeep
 from slacktide.optimizer.programs.maintenance import maintain
 from slacktide.optimizer.ways import remembered_joins
-from slacktide.spark.executor import Executor
+from slacktide.spark.tasks.executor import Executor
 from slacktide.store import requirement as q
 from slacktide.store.update import CreateWorkspace
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from slacktide.engine.running.mirroring import Mirrors, write_mirrors
-from slacktide.spark.executor import Executor
-from slacktide.spark.task import Outcome
+from slacktide.spark.tasks.executor import Executor
+from slacktide.spark.tasks.task import Outcome
 from tests.unit.engine.test_foreign_keys import world
 
 

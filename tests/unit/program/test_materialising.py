@@ -12,7 +12,7 @@ from slacktide.program import operator as o
 from slacktide.program.bounding import snapshot_column
 from slacktide.program.materialising import LARGE_ROWS, SHARE, materialised
 from slacktide.program.operator import Operator
-from slacktide.spark.ranges import KeyRanges
+from slacktide.spark.tables.ranges import KeyRanges
 
 X, Y, Z = (Column(n, name, "INT", nullable=True) for n, name in enumerate("xyz", 1))
 CHANGE = o.ReadChanges("s", (X,))

@@ -10,7 +10,7 @@ from slacktide.program import operator as o
 from slacktide.program.origin import is_row_by_row
 from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.world import Outcome
-from slacktide.spark.emptiness import Asked, without_empty
+from slacktide.spark.tasks.emptiness import Asked, without_empty
 from tests.harness.maintained import VIEW, Maintained
 from tests.harness.memory import same_bag
 from tests.harness.plans import Case

@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import AnalysisException, PySparkException
 
 from slacktide import errors as e
-from slacktide.spark.failures import translated
+from slacktide.spark.failures.translation import translated
 
 OURS = "/w/views/revenue/0123456789abcdef0123456789abcdef/base/part-00000-c000.zstd.parquet"
 FORMER = OURS.replace("revenue", "revenue@7")

@@ -12,7 +12,7 @@ from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.spark.compile import step_sql
 from slacktide.spark.compile.gathering import gathered
-from slacktide.spark.light import FEW_BYTES, FEW_FILES, FEW_READ, fits_one_task
+from slacktide.spark.sessions.light import FEW_BYTES, FEW_FILES, FEW_READ, fits_one_task
 
 X, Y, Z = (Column(n, name, "INT", nullable=True) for n, name in enumerate("xyz", 1))
 SMALL, ALSO = o.ReadChanges("small", (X,)), o.ReadBag("states/small", (Y,))

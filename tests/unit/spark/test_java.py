@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from slacktide.errors import SetupError
-from slacktide.spark.session import find_java
+from slacktide.spark.sessions.session import find_java
 
 
 def install(home: Path, version: str) -> Path:

@@ -16,8 +16,8 @@ from slacktide.program.materialising import LARGE_ROWS as LARGE_TABLE
 from slacktide.program.materialising import SENT
 from slacktide.program.operator import Operator
 from slacktide.spark.compile import step_sql
-from slacktide.spark.materialised import Held
-from slacktide.spark.ranges import KeyRanges
+from slacktide.spark.tables.materialised import Held
+from slacktide.spark.tables.ranges import KeyRanges
 
 X, Y, Z, W = (Column(n, name, "INT", nullable=True) for n, name in enumerate("xyzw", 1))
 CHANGE, TABLE = o.ReadChanges("t", (X,)), o.ReadSnapshot("u", (Y,), "after")

@@ -8,7 +8,7 @@ import pytest
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from slacktide.spark import lease
+from slacktide.spark.sessions import lease
 
 
 class Session:

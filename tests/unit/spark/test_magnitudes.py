@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slacktide.algebra.textual import from_text
 from slacktide.program.reference.relations import Table, evaluate
-from slacktide.spark.magnitudes import magnified
+from slacktide.spark.verification.magnitudes import magnified
 
 ROWS = [(1, 0.5, -2.0), (1, -0.5, 3.0), (2, 4.0, None), (2, None, 1.0), (None, 7.0, -7.0)]
 TABLES = {"t": Table(("k", "x", "y"), ROWS)}

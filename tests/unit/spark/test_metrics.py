@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from slacktide.spark.cost import Cost
-from slacktide.spark.metrics import _add_nodes
+from slacktide.spark.measures.cost import Cost
+from slacktide.spark.measures.metrics import _add_nodes
 
 DRAWN = r"""digraph G {
   1 [id="node1" labelType="html" label="<b>Execute InsertIntoHadoopFsRelationCommand</b><br><br>number of written files: 1<br>number of output rows: 1,203<br>written output: 776.0 B" tooltip="Execute InsertIntoHadoopFsRelationCommand file:/q, false, Parquet"];

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slacktide.algebra.textual import from_text
-from slacktide.spark.overflow import groups_text, overflowing_sql
+from slacktide.spark.texts.overflow import groups_text, overflowing_sql
 
 SUMS = """\
 aggregate key=[] [t#6 := sum(#4)]

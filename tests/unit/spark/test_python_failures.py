@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from slacktide.common.names import may_name
+from slacktide.spark.failures.python_failures import of_python
 from slacktide.spark.functions import called
-from slacktide.spark.python_failures import of_python
 from slacktide.store.record import FunctionRecord
 
 HEAD = "\n  An exception was thrown from the Python worker. Please see the stack trace below.\n"

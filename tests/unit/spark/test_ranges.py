@@ -9,7 +9,7 @@ import pytest
 
 from slacktide.common.ranges import MOST_RANGES
 from slacktide.program.bounding import has_ranges
-from slacktide.spark.ranges import KeyRanges, cut
+from slacktide.spark.tables.ranges import KeyRanges, cut
 
 
 def ranges(values: list, data_type: pa.DataType) -> KeyRanges:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from slacktide.errors import ExecutionError
-from slacktide.spark.seals import LEAST, altered, sealed, sealed_files
+from slacktide.spark.files.seals import LEAST, altered, sealed, sealed_files
 from slacktide.store.record import StoredFile
 from slacktide.store.store import Store
 from tests.harness.objects import TickingClock

@@ -10,7 +10,7 @@ from slacktide.algebra.scalar import Column
 from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import answer_id, changes_id
 from slacktide.errors import UnknownObjectError
-from slacktide.spark.task import FormerAnswer
+from slacktide.spark.tasks.task import FormerAnswer
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 

@@ -11,17 +11,17 @@ from slacktide.common.change_feed import CHANGE_TYPE, COMMIT_VERSION, DELETE, IN
 from slacktide.engine.answers.kept_answers import text_as_of, texts_between
 from slacktide.engine.definitions.drafts import known
 from slacktide.errors import UnknownObjectError, UnsupportedQueryError
-from slacktide.spark.bags import copies_sql
-from slacktide.spark.columns import restored
-from slacktide.spark.defaults import never_null_sql
-from slacktide.spark.pieces import Pieces
-from slacktide.spark.shelf import Shelf
-from slacktide.spark.working import working_session
+from slacktide.spark.files.defaults import never_null_sql
+from slacktide.spark.sessions.shelf import Shelf
+from slacktide.spark.sessions.working import working_session
+from slacktide.spark.tables.columns import restored
+from slacktide.spark.tables.pieces import Pieces
+from slacktide.spark.texts.bags import copies_sql
 from slacktide.store.naming import segments
 from slacktide.store.record import Chain, Segment
 
 if TYPE_CHECKING:
-    from slacktide.spark.handles import DataFrame, SparkSession
+    from slacktide.spark.sessions.handles import DataFrame, SparkSession
     from slacktide.store.store import Store
     from slacktide.store.world import World
 
@@ -40,9 +40,9 @@ def read_answer(
     Raises:
         UnknownObjectError: there is no such view, or it has no answer as of the run.
         DamagedFileError: a file of it is gone, or has another length.
-        SlacktideError: as `slacktide.spark.failures` says.
+        SlacktideError: as `slacktide.spark.failures.translation` says.
     """
-    from slacktide.spark.failures import translated
+    from slacktide.spark.failures.translation import translated
 
     known("view", name, world.views)
     if run is not None and run not in world.runs:
@@ -74,9 +74,9 @@ def read_changes(
             has had other columns since.
         UnsupportedQueryError: the view has a column that is named as one of those that tell of changes.
         DamagedFileError: a file of them is gone, or has another length.
-        SlacktideError: as `slacktide.spark.failures` says.
+        SlacktideError: as `slacktide.spark.failures.translation` says.
     """
-    from slacktide.spark.failures import translated
+    from slacktide.spark.failures.translation import translated
 
     known("view", name, world.views)
     record = world.views[name]

@@ -26,7 +26,7 @@ from slacktide.store.publication import Edition, Publication
 from slacktide.store.store import random_token
 
 if TYPE_CHECKING:
-    from slacktide.spark.handles import SparkSession
+    from slacktide.spark.sessions.handles import SparkSession
     from slacktide.store.store import Store
     from slacktide.store.world import World
 
@@ -91,7 +91,7 @@ class Sinks:
     def _publish(self, spark: SparkSession, world: World, name: str, path: str) -> bool:
         from slacktide.engine.answers.reading import read_answer
         from slacktide.spark.publishing import TIMESTAMPS, write_answer
-        from slacktide.spark.working import working_session
+        from slacktide.spark.sessions.working import working_session
 
         publication = self._open(path)
         number = _answer(world, name)

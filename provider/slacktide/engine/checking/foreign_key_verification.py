@@ -17,15 +17,15 @@ from slacktide.engine.planning.foreign_keys import (
 )
 from slacktide.engine.planning.taking_in import taken_in
 from slacktide.program.operator import Operator, Program
-from slacktide.spark.task import Task
+from slacktide.spark.tasks.task import Task
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.record import ForeignKeyRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.executor import Executor
-    from slacktide.spark.handles import SparkSession
+    from slacktide.spark.sessions.handles import SparkSession
+    from slacktide.spark.tasks.executor import Executor
     from slacktide.store.store import Store
 
 _EXAMPLES = 3
@@ -112,7 +112,7 @@ class ForeignKeyVerifier:
 
     def verify(self) -> ForeignKeyVerification:
         """Check all of it and say in the log which foreign keys hold."""
-        from slacktide.spark.executor import Executor
+        from slacktide.spark.tasks.executor import Executor
 
         world = self._store.world()
         taken = taken_in(world)

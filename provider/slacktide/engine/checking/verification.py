@@ -25,9 +25,9 @@ from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.comparison import Comparison, Plain
-    from slacktide.spark.handles import SparkSession
-    from slacktide.spark.shelf import Shelves
+    from slacktide.spark.sessions.handles import SparkSession
+    from slacktide.spark.sessions.shelf import Shelves
+    from slacktide.spark.verification.comparison import Comparison, Plain
     from slacktide.store.store import Store
 
 _SAMPLE = 5
@@ -113,7 +113,7 @@ class Verifier:
             SourceError: a file that batch would read is not as it was accepted.
             StorageError: a mirror that batch would read is damaged, or the store cannot be reached.
         """
-        from slacktide.spark.shelf import Shelves
+        from slacktide.spark.sessions.shelf import Shelves
 
         shelves = Shelves(self._spark, self._store.spark_settings)
         records = [self._world.views[name] for name in names]
@@ -155,7 +155,7 @@ class Verifier:
             return _failed(error.to_dict())
 
     def _one(self, record: ViewRecord, shelves: Shelves) -> ViewVerification:
-        from slacktide.spark.comparison import Comparison
+        from slacktide.spark.verification.comparison import Comparison
 
         view = ReadView.from_dict(record.definition)
         query = query_of(record.sql, view, views_below(self._world, record))
@@ -213,7 +213,7 @@ def _incomparable(record: ViewRecord, view: ReadView, now: datetime | None) -> s
 
 def _is_free_choice(comparison: Comparison, record: ViewRecord, view: ReadView) -> bool:
     """Whether a LIMIT may choose what the answer has instead of what batch chose."""
-    from slacktide.spark.ties import cut_of
+    from slacktide.spark.texts.ties import cut_of
 
     cut = None if view.relation is None else cut_of(view.relation)
     if cut is None:
@@ -228,7 +228,7 @@ def _is_free_choice(comparison: Comparison, record: ViewRecord, view: ReadView) 
 def _magnitudes(
     comparison: Comparison, record: ViewRecord, view: ReadView, rows: list[tuple[Any, ...]]
 ) -> Magnitudes:
-    from slacktide.spark.magnitudes import magnified
+    from slacktide.spark.verification.magnitudes import magnified
 
     larger = None if view.relation is None else magnified(view.relation)
     if larger is None:

@@ -48,7 +48,7 @@ from slacktide.store.record import FunctionRecord, Source, ViewRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.handles import SparkSession
+    from slacktide.spark.sessions.handles import SparkSession
     from slacktide.store.store import Store
 
 _COMMITS = 50

@@ -21,7 +21,7 @@ from slacktide.store.record import FunctionRecord, Source
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.handles import SparkSession
+    from slacktide.spark.sessions.handles import SparkSession
     from slacktide.store.store import Store
 
 _NEEDED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {

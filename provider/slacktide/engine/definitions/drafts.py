@@ -31,7 +31,7 @@ from slacktide.store.record import FunctionRecord, policy_of
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.handles import SparkSession
+    from slacktide.spark.sessions.handles import SparkSession
 
 POLICIES = ("auto", "incremental", "full")
 # Settings that no planner acts on, and the values that say what happens anyway.

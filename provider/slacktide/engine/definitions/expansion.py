@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slacktide.algebra.view import ReadView
-from slacktide.spark.task import Query
+from slacktide.spark.tasks.task import Query
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 

@@ -25,7 +25,7 @@ from slacktide.store.record import Source, ViewRecord
 from slacktide.store.world import World, reads
 
 if TYPE_CHECKING:
-    from slacktide.spark.handles import SparkSession
+    from slacktide.spark.sessions.handles import SparkSession
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from slacktide.store.record import Source
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.executor import Executor
+    from slacktide.spark.tasks.executor import Executor
     from slacktide.store.store import Store
 
 

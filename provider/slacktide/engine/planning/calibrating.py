@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from slacktide.common.chain_ids import state_id
 from slacktide.common.clock import Clock, isoformat
 from slacktide.optimizer.costs import DEFAULTS, Coefficients, Sample, Vector, fit
-from slacktide.spark.probes import Probe, probes, started_for
+from slacktide.spark.measures.probes import Probe, probes, started_for
 from slacktide.store import update as u
 from slacktide.store.layout import directory_of
 from slacktide.store.store import random_token
 
 if TYPE_CHECKING:
-    from slacktide.spark.handles import SparkSession
+    from slacktide.spark.sessions.handles import SparkSession
     from slacktide.store.store import Store
 
 _CHAIN = state_id("calibration")

@@ -14,7 +14,7 @@ from slacktide.optimizer.compaction import Compaction, Piece, Prices, compaction
 from slacktide.optimizer.mirror import segment_step
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.operator import Operator
-from slacktide.spark.task import Outcome, Task
+from slacktide.spark.tasks.task import Outcome, Task
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.naming import segments, with_merged
@@ -22,7 +22,7 @@ from slacktide.store.record import Chain
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.executor import Executor
+    from slacktide.spark.tasks.executor import Executor
 
 
 def compactions_due(

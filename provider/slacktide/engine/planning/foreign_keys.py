@@ -22,14 +22,14 @@ from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.join_bags import is_ahead
 from slacktide.optimizer.programs.upkeep import Upkeep, upkeep_of
 from slacktide.program.operator import Operator, Program
-from slacktide.spark.task import Task
+from slacktide.spark.tasks.task import Task
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.record import ForeignKeyRecord, ViewRecord
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.executor import Executor
+    from slacktide.spark.tasks.executor import Executor
     from slacktide.store.store import Store
 
 

@@ -18,7 +18,7 @@ from slacktide.engine.work import Work
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program.chains import chains_read
 from slacktide.program.operator import Save
-from slacktide.spark.task import Outcome
+from slacktide.spark.tasks.task import Outcome
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.record import Chain, Period, Segment

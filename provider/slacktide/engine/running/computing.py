@@ -29,11 +29,11 @@ from slacktide.optimizer.ways.fallback import (
     plans_in_full,
 )
 from slacktide.program.limits import UNLIMITED
-from slacktide.spark.task import Outcome, Task
+from slacktide.spark.tasks.task import Outcome, Task
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.executor import Executor
+    from slacktide.spark.tasks.executor import Executor
     from slacktide.store.store import Store
 
 

@@ -15,12 +15,12 @@ from slacktide.engine.work import Work
 from slacktide.optimizer.mirror import mirror_program, segment_step
 from slacktide.optimizer.programs.upkeep import upkeep_of
 from slacktide.program.operator import Program
-from slacktide.spark.task import Outcome, Task
+from slacktide.spark.tasks.task import Outcome, Task
 from slacktide.store.record import Source
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.executor import Executor
+    from slacktide.spark.tasks.executor import Executor
 
 
 @dataclass(frozen=True, slots=True)

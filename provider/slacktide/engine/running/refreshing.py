@@ -40,13 +40,13 @@ from slacktide.errors import (
 )
 from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.spark.task import Outcome
+from slacktide.spark.tasks.task import Outcome
 from slacktide.store import requirement as q
 from slacktide.store import update as u
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.handles import SparkSession
+    from slacktide.spark.sessions.handles import SparkSession
     from slacktide.store.store import Store
 
 _COMMITS = 5
@@ -161,7 +161,7 @@ class Refresh:
         )
 
     def _execute(self, spark: SparkSession, world: World, plan: Plan, started: str) -> Report:
-        from slacktide.spark.executor import Executor
+        from slacktide.spark.tasks.executor import Executor
 
         new = register(spark, self._store, world, plan)
         refused = new.refused

@@ -18,7 +18,7 @@ from slacktide.store import requirement as q
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
-    from slacktide.spark.handles import SparkSession
+    from slacktide.spark.sessions.handles import SparkSession
     from slacktide.store.store import Store
 
 

@@ -1,7 +1,7 @@
 """Where the keys of one arrival lie: by that a plan knows how much of a large table they reach.
 
 New rows of growing keys lie close together, updates of old ones anywhere; a run after the first reads a hundredth of
-what it meets, and after the others all of it. The ranges are those by which a run bounds its scans (`spark/ranges.py`).
+what it meets, and after the others all of it. The ranges are those by which a run bounds its scans (`spark/tables/ranges.py`).
 A small file is at hand when it is accepted, and its keys are looked at; of a larger one the footer's range counts.
 """
 
@@ -84,7 +84,7 @@ def _cut(footer: Footer, name: str) -> KeySpans | None:
     import pyarrow as pa
     from pyarrow import compute
 
-    from slacktide.spark.ranges import cut
+    from slacktide.spark.tables.ranges import cut
 
     # A struct may have a field of the name that a dotted column has.
     batches = [batch for batch in footer.batches([name]) if batch.schema.names == [name]]

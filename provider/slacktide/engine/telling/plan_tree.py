@@ -26,7 +26,7 @@ def plan_tree(plan: ViewPlan, actual: Mapping[str, Any] | None = None) -> list[s
 
     Args:
         plan: what is drawn; nothing is where it has no program.
-        actual: what a run that executed it says that it cost; see `slacktide.spark.cost.Cost`.
+        actual: what a run that executed it says that it cost; see `slacktide.spark.measures.cost.Cost`.
     """
     if plan.program is None:
         return []

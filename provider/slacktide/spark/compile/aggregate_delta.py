@@ -14,11 +14,11 @@ from slacktide.algebra.scalar import Assignment, Reference
 from slacktide.algebra.sql import scalar_sql
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
-from slacktide.spark.bags import image_sql
-from slacktide.spark.columns import name
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import guarded, names
-from slacktide.spark.partials import merged_sql
+from slacktide.spark.tables.columns import name
+from slacktide.spark.texts.bags import image_sql
+from slacktide.spark.texts.partials import merged_sql
 
 
 @dataclass(frozen=True, slots=True)

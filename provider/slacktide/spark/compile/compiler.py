@@ -11,11 +11,11 @@ from slacktide.errors import InvariantError
 from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_plain, is_rowable
 from slacktide.program.operator import Operator, operator_inputs
-from slacktide.spark.bags import consolidate_sql, rows_sql
-from slacktide.spark.columns import name
 from slacktide.spark.compile.fragments import names
 from slacktide.spark.compile.gathering import Gathered, read_hint
-from slacktide.spark.leaves import Leaves
+from slacktide.spark.tables.columns import name
+from slacktide.spark.tables.leaves import Leaves
+from slacktide.spark.texts.bags import consolidate_sql, rows_sql
 
 Rules = Mapping[type[Operator], Callable[["Compiler", Any], str]]
 

@@ -8,8 +8,8 @@ from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Assignment
 from slacktide.algebra.sql import column_name, scalar_sql
 from slacktide.program import operator as o
-from slacktide.spark.columns import name, restored
-from slacktide.spark.marks import NEGATIVE
+from slacktide.spark.tables.columns import name, restored
+from slacktide.spark.texts.marks import NEGATIVE
 
 
 def names(columns: Columns) -> list[str]:

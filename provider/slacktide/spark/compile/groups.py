@@ -8,12 +8,12 @@ from slacktide.program import operator as o
 from slacktide.program.balance import BALANCES
 from slacktide.program.multiplicity import is_unit
 from slacktide.program.operator import Operator
-from slacktide.spark.bags import consolidate_sql, units_sql
-from slacktide.spark.columns import name
 from slacktide.spark.compile.aggregate_delta import aggregate_delta_of, aggregate_delta_sql
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import assigned, guarded, names, select_sql
-from slacktide.spark.partials import merged_sql, partial_sql
+from slacktide.spark.tables.columns import name
+from slacktide.spark.texts.bags import consolidate_sql, units_sql
+from slacktide.spark.texts.partials import merged_sql, partial_sql
 
 
 def consolidate(compiler: Compiler, operator: o.Consolidate) -> str:

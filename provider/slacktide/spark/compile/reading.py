@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from slacktide.algebra.sql import quoted, relation_sql
 from slacktide.program import operator as o
-from slacktide.spark.columns import name
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import names, positions, select_sql
 from slacktide.spark.compile.gathering import read_hint
+from slacktide.spark.tables.columns import name
 
 
 def read_source(compiler: Compiler, operator: o.ReadChanges | o.ReadSnapshot) -> str:

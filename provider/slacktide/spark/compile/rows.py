@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from slacktide.algebra.sql import expand_sql, generate_sql, scalar_sql
 from slacktide.program import operator as o
-from slacktide.spark.columns import name
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import assigned, names, of_table, select_sql
-from slacktide.spark.first import after_sql, first_sql
+from slacktide.spark.tables.columns import name
+from slacktide.spark.texts.first import after_sql, first_sql
 
 
 def select_rows(compiler: Compiler, operator: o.Select) -> str:

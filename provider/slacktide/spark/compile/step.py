@@ -11,12 +11,12 @@ from slacktide.algebra.sql import scalar_sql
 from slacktide.common.tree import postorder
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, operator_inputs
-from slacktide.spark.columns import stored
 from slacktide.spark.compile import groups, joins, reading, rows
 from slacktide.spark.compile.compiler import Compiler, Rules
 from slacktide.spark.compile.fragments import select_sql
 from slacktide.spark.compile.gathering import NOTHING, gathered
-from slacktide.spark.leaves import Leaves
+from slacktide.spark.tables.columns import stored
+from slacktide.spark.tables.leaves import Leaves
 
 RULES: Final[Rules] = {
     o.ReadChanges: reading.read_source,
@@ -57,7 +57,7 @@ def step_sql(root: Operator, leaves: Leaves, *, is_light: bool) -> str:
     Args:
         root: the operator.
         leaves: what it stands on.
-        is_light: whether it reads few rows, as `slacktide.spark.light` says.
+        is_light: whether it reads few rows, as `slacktide.spark.sessions.light` says.
     """
     compiler = _compiled(root, leaves, is_light=is_light)
     outputs = [stored(column, i) for i, column in enumerate(root.columns)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.logger import PySparkLogger
 
-from slacktide.spark.classes import compiled, java_class
+from slacktide.spark.sessions.classes import compiled, java_class
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

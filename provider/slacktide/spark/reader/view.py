@@ -29,7 +29,7 @@ from slacktide.spark.reader.prove import differences, prove_names
 from slacktide.spark.reader.prune import prune_scans
 from slacktide.spark.reader.relations import Relations
 from slacktide.spark.reader.workshop import Workshop, one_line
-from slacktide.spark.session import capture_conf
+from slacktide.spark.sessions.session import capture_conf
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from slacktide.algebra.types import type_sql
 from slacktide.errors import QueryError
 from slacktide.spark.reader.bridge import Bridge, quiet
 from slacktide.spark.reader.context import Modes, Reading
-from slacktide.spark.session import isolated
+from slacktide.spark.sessions.session import isolated
 
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException

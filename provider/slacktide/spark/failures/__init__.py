@@ -1,0 +1,1 @@
+"""Failures of Spark as errors of ours."""

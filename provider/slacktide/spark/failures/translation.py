@@ -1,0 +1,232 @@
+"""Failures of Spark as errors of ours, at the edge of this layer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
+
+from slacktide.common.change_feed import CHANGE_TYPE, DELETE, INSERT, POSTIMAGE, PREIMAGE
+from slacktide.errors import (
+    DamagedFileError,
+    DataError,
+    ExecutionError,
+    SlacktideError,
+    SourceError,
+    StorageError,
+    UnsupportedQueryError,
+)
+from slacktide.spark.failures.python_failures import of_python
+from slacktide.spark.failures.reaching import store_failure
+from slacktide.spark.texts import marks
+from slacktide.store.layout import chain_in
+from slacktide.store.objects import MAKE_ROOM, is_disk_full
+from slacktide.store.record import FunctionRecord
+
+_STATE = re.compile(r"SQLSTATE: (\w{5})")
+_NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
+# What several stages that fail at once are reported as; the failures themselves stand inside.
+_WRAPPERS = ("STAGE_MATERIALIZATION_MULTIPLE_FAILURES",)
+_MALFORMED = "MALFORMED_RECORD"
+_FILES = (
+    "FAILED_READ_FILE",
+    "PATH_NOT_FOUND",
+    "CANNOT_READ",
+    _MALFORMED,
+    "UNABLE_TO_INFER",
+)
+_AGAIN = "deliver the file again under a new name and leave this arrival out with 'slacktide source skip'"
+_APART = ", or add the source with --quarantine, which keeps rows that do not fit apart"
+_OVERFLOWS = (
+    "ARITHMETIC_OVERFLOW",
+    "BINARY_ARITHMETIC_OVERFLOW",
+    "CAST_OVERFLOW",
+    "NUMERIC_VALUE_OUT_OF_RANGE",
+)
+_DATA = (
+    *_OVERFLOWS,
+    "CAST_INVALID_INPUT",
+    "DATETIME_OVERFLOW",
+    "DIVIDE_BY_ZERO",
+    "INVALID_ARRAY_INDEX",
+    "REMAINDER_BY_ZERO",
+    "SCALAR_SUBQUERY_TOO_MANY_ROWS",
+    "USER_RAISED_EXCEPTION",
+)
+_OF_ROWS = ("21", "22", "23", "P0")
+"""Classes of SQLSTATE of what a row does: cardinality, data, constraints, and what a query raises."""
+_NOT_OF_ROWS = ("21S", "22022", "22KD")
+"""Of settings, modules and tables, though of these classes."""
+_UNPLANNED = "INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND"
+"""The condition of a program that Spark's optimiser has broken; others of its kind may pass with the next attempt."""
+
+
+@contextmanager
+def translated(
+    what: str, functions: Sequence[FunctionRecord] = (), *, reads_text: bool = True
+) -> Iterator[None]:
+    """Raise what Spark raises inside as an error of ours.
+
+    Args:
+        what: the object that the work is for, as "view revenue".
+        functions: of the user, that the work may call.
+        reads_text: whether it may read csv or json files: else a malformed record is a value of a row, which a
+            function parses.
+
+    Raises:
+        FunctionError: a function of the user raised, or is not where Spark's workers run.
+        StorageError: a disk is full, or an object store cannot be reached.
+        SourceError: a file cannot be read as declared.
+        DamagedFileError: a file of the workspace cannot be read.
+        SetupError: Spark has no connector for it, or is refused.
+        DataError: rows contradict the declared history, or fail in the query.
+        UnsupportedQueryError: Spark does not accept the program.
+        ExecutionError: anything else; a retry may help.
+    """
+    try:
+        yield
+    except SlacktideError:
+        raise
+    except (PySparkException, Py4JJavaError) as failure:
+        raise _translate(what, failure, functions, reads_text=reads_text) from failure
+    except Py4JError as failure:
+        raise ExecutionError(
+            f"{what}: the connection to Spark failed: {first_line(failure)}",
+            hint="run the refresh again",
+        ) from failure
+
+
+def is_overflow(error: SlacktideError) -> bool:
+    """Whether an error stands for an overflow in Spark."""
+    failure = error.__cause__
+    if not isinstance(failure, PySparkException | Py4JJavaError):
+        return False
+    return _condition(failure).startswith(_OVERFLOWS) or marks.OVERFLOW in str(failure)
+
+
+def is_cancelled(failure: BaseException) -> bool:
+    """Whether Spark says of a failure that a job of it was cancelled."""
+    is_of_spark = isinstance(failure, PySparkException | Py4JJavaError)
+    return is_of_spark and "JOB_CANCELLED" in _whole(failure)
+
+
+def _translate(
+    what: str,
+    failure: PySparkException | Py4JJavaError,
+    functions: Sequence[FunctionRecord],
+    *,
+    reads_text: bool,
+) -> SlacktideError:
+    outside = _outside(what, failure, functions)
+    if outside is not None:
+        return outside
+    text, condition = str(failure), _condition(failure)
+    chain = chain_in(text)
+    if condition.startswith(_FILES) and chain:
+        return DamagedFileError(
+            f"{what}: a file of the workspace cannot be read: {first_line(failure)}",
+            chain=chain,
+            hint="restore the file, or drop the view and add it again: its readers begin anew",
+        )
+    own = _own(what, text) if condition == "USER_RAISED_EXCEPTION" else None
+    if own is not None:
+        return own
+    is_of_row = condition.startswith(_MALFORMED) and not reads_text
+    if condition.startswith(_FILES) and not is_of_row:
+        return SourceError(
+            f"{what}: a file cannot be read: {first_line(failure)}",
+            hint=_AGAIN + (_APART if _MALFORMED in _whole(failure) else ""),
+        )
+    if is_of_row or condition.startswith(_DATA) or _is_of_rows(_state(failure)):
+        return DataError(
+            f"{what}: a row fails in the query: {first_line(failure)}",
+            hint="correct the query (try_… functions give NULL) or the row; "
+            "the last answer stays as it was",
+        )
+    if isinstance(failure, AnalysisException) or condition == _UNPLANNED:
+        return UnsupportedQueryError(
+            f"{what}: Spark refuses the program: {first_line(failure)}",
+            hint="change the query as Spark says, or report it",
+        )
+    return ExecutionError(f"{what}: {first_line(failure)}", hint="run the refresh again")
+
+
+def _outside(
+    what: str, failure: PySparkException | Py4JJavaError, functions: Sequence[FunctionRecord]
+) -> SlacktideError | None:
+    """What a failure says of disks, functions of the user and object stores; None for all else."""
+    text = str(failure)
+    if is_disk_full(text):
+        return StorageError(
+            f"{what}: no space is left on a disk that Spark writes to, that of the workspace or a "
+            "local one of Spark",
+            hint=MAKE_ROOM,
+        )
+    python = of_python(what, text, functions)
+    condition = _condition(failure)
+    if python is not None or (condition and not condition.startswith(_FILES)):
+        return python
+    return store_failure(what, _whole(failure), first_line(failure))
+
+
+def _own(what: str, text: str) -> SlacktideError | None:
+    """What an error that our programs raise says; None for one that the author's text raises."""
+    mark, _, rest = (marks.MARK + text.partition(marks.MARK)[2]).partition(" ")
+    fact = rest.split(" SQLSTATE")[0].split("\n")[0].strip()
+    match mark:
+        case marks.CHANGE_TYPE:
+            return SourceError(
+                f"{what}: {fact}",
+                hint=f"{CHANGE_TYPE} is {INSERT}, {DELETE}, {PREIMAGE} or {POSTIMAGE}; leave the "
+                "arrival out with 'slacktide source skip'",
+            )
+        case marks.APPEND_ONLY:
+            return SourceError(
+                f"{what}: {fact} takes a row away, and the source is append_only",
+                hint="leave the arrival out with 'slacktide source skip'",
+            )
+        case marks.OVERFLOW:
+            return DataError(f"{what}: {fact}", hint="widen the type of what is summed")
+        case marks.NEGATIVE:
+            return DataError(
+                f"{what}: {fact}",
+                hint="a delete has come for a row that never was, or came twice: leave the arrival "
+                "out with 'slacktide source skip', or 'slacktide source reset'",
+            )
+        case _:
+            return None
+
+
+def _condition(failure: PySparkException | Py4JJavaError) -> str:
+    """Spark's name for a failure; PySpark does not give it for all that comes from the JVM."""
+    given = failure.getCondition() if isinstance(failure, PySparkException) else None
+    named = [*([given] if given else []), *_NAMED.findall(str(failure))]
+    return next((name for name in named if name not in _WRAPPERS), "")
+
+
+def _is_of_rows(state: str) -> bool:
+    return state.startswith(_OF_ROWS) and not state.startswith(_NOT_OF_ROWS)
+
+
+def _state(failure: PySparkException | Py4JJavaError) -> str:
+    """The SQLSTATE of a failure, of which the class says what kind of thing has failed; empty where it has none."""
+    found = _STATE.search(str(failure))  # that of what stands inside of a wrapper comes first
+    return found[1] if found else ""
+
+
+def _whole(failure: PySparkException | Py4JJavaError) -> str:
+    """What a failure says, its causes included; PySpark keeps these apart."""
+    return f"{failure}\n{getattr(failure, '_stackTrace', '')}"
+
+
+def first_line(failure: BaseException) -> str:
+    """What a failure says, in one line, without Spark's trace."""
+    text = str(failure).strip() or type(failure).__name__
+    if isinstance(failure, Py4JJavaError):
+        said = [line for line in text.splitlines() if line.startswith((": ", "Caused by: "))]
+        told = [line.split(": ", 2)[-1].strip() for line in (*said[:1], *said[-1:])]
+        text = "; ".join(dict.fromkeys(told)) or text
+    return text.splitlines()[0][:500]

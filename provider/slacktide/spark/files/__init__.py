@@ -1,0 +1,1 @@
+"""Files of ours as Spark reads and writes them."""

@@ -1,0 +1,1 @@
+"""What work cost, by Spark's own figures."""

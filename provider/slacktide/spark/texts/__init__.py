@@ -1,0 +1,1 @@
+"""Pieces of SQL, as texts."""

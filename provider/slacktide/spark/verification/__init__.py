@@ -1,0 +1,1 @@
+"""Batch runs, and what a stored answer has otherwise than one of them."""
