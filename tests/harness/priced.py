@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from obstore.store import MemoryStore
@@ -87,15 +88,33 @@ class Priced:
         self.commit(s.NoteStatistics(source, {column: known}), s.NoteSpans(source, (spans,)))
 
     def run(
-        self, cost: Cost, *, jobs: int = 1, instead: ViewPlan | None = None, switched: bool = False
+        self,
+        cost: Cost,
+        *,
+        jobs: int = 1,
+        instead: ViewPlan | None = None,
+        switched: bool = False,
+        built: Mapping[str, float] = MappingProxyType({}),
     ) -> dict[str, Any]:
-        """Plan, and say that the plan was executed at a cost, or another one instead; give the report of the view."""
+        """Plan, and say that the plan was executed at a cost, or another one instead; give the report of the view.
+
+        Args:
+            cost: seconds of CPU in tasks, by the plan.
+            jobs: that it took.
+            instead: the plan that was executed.
+            switched: whether it turned back.
+            built: seconds of the whole that each chain took which was written anew.
+        """
         plan = self.ws.plan()
         view = plan.views[0] if instead is None else instead
         run = self.world().next_run
         # It finds the work that was expected, and takes what the test says.
         work = replace(Vector.of_report(view.predicted), jobs=jobs, plans=1).to_dict()
-        actual = {**work, "cpu_seconds": cost(view)} if view.program else {}
+        steps = [
+            {"chain": chain, "form": "base", "rows": 1000, "rows_read": 0, "cpu_seconds": took}
+            for chain, took in built.items()
+        ]
+        actual = {**work, "cpu_seconds": cost(view), "steps": steps} if view.program else {}
         told = ViewReport(
             view.method,
             tuple(map(str, view.reasons)),

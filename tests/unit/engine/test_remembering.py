@@ -202,6 +202,53 @@ def test_a_join_that_was_dear_is_not_built_again_with_the_states(priced: Priced)
     assert ways[left + 1 :] == [("rebuild", False), *[("incremental", False)] * (10 - left)]
 
 
+def large_and_small(
+    priced: Priced, joined: str, building: float
+) -> list[tuple[ViewPlan, bool, str]]:
+    """Two large changes and a small one, in turns; building a join takes so many seconds. The plans, whether they build it, and how they are explained."""
+    told = []
+    for number in range(15):
+        is_large = number % 3 < 2
+        priced.arrive("lineitem", 3_000_000 if is_large else 6_000)
+        (plan,) = priced.ws.plan().views
+        text = priced.ws.explain(VIEW).text
+        assert plan.program is not None
+        saves = (step for step in plan.program.steps if isinstance(step, o.Save))
+        builds = any(save.chain == joined and save.is_base for save in saves)
+        increments = 30.0 if is_large else 0.5 if plan.remembers else 3.0
+        full = 3.5 + building if builds else 3.5
+        seconds = {"incremental": increments, "text": 3.0, "rebuild": full}[plan.predicted["way"]]
+        priced.run(lambda _, seconds=seconds: seconds, built={joined: building} if builds else {})  # type: ignore[misc]
+        told.append((plan, builds, text))
+    return told
+
+
+def test_a_join_is_built_with_the_states_while_that_costs_less_than_it_saves(
+    priced: Priced,
+) -> None:
+    told = large_and_small(priced, remembered(priced), building=1.0)
+    assert sum(builds for _, builds, _ in told) > 5
+    assert not any(plan.predicted.get("remembering") for plan, *_ in told)
+    small = [plan.method for number, (plan, *_) in enumerate(told) if number % 3 == 2]
+    assert small[1:] == ["incremental"] * 4
+
+
+def test_a_join_that_is_dear_to_build_with_the_states_is_given_up(priced: Priced) -> None:
+    """Nobody knows before the first time; what that took is told apart from what the states take."""
+    joined = remembered(priced)
+    told = large_and_small(priced, joined, building=9.0)
+    assert sum(builds for _, builds, _ in told) == 1
+    ((given_up, _, text),) = [one for one in told if one[0].predicted.get("remembering")]
+    assert "gives up the join of lineitem and part: building it with the states takes" in text
+    assert given_up.predicted["remembering"]["given_up"] == [joined]
+    assert given_up.predicted["way"] == "rebuild"
+    assert not given_up.remembers
+    built = [builds for _, builds, _ in told].index(True)
+    assert all(plan.predicted["cpu_seconds"] < 6.0 for plan, *_ in told[built + 2 :]), (
+        "what the states take without it is no dearer for it"
+    )
+
+
 def test_dear_runs_are_asked_again_until_a_start_is_paid_for(
     priced: Priced, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,9 +57,22 @@ def _is_sound(work: Vector, *figures: float, most: float = LARGEST_FIGURE) -> bo
     return all(isfinite(one) and 0 <= one <= most for one in (*counts, *figures))
 
 
-def _failed_joins(reasons: Iterable[str]) -> Iterator[str]:
+def _given_up(reasons: Iterable[str], remembering: Mapping[str, Any]) -> Iterator[str]:
+    yield from remembering.get("given_up", ())
     parsed = map(Reason.parse, reasons)
-    return (reason.detail for reason in parsed if reason.code == "JOIN_FAILS")
+    yield from (reason.detail for reason in parsed if reason.code == "JOIN_FAILS")
+
+
+def _saving(told: Mapping[str, Any]) -> Mapping[str, float]:
+    """What a join that starts to be remembered saves, by its chain, which earlier builds did not tell."""
+    return {told["chain"]: float(told["saving"])} if told.get("starts") and "chain" in told else {}
+
+
+def _built(steps: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, float]]:
+    for step in steps:
+        seconds = float(step["cpu_seconds"])
+        if step["form"] == "base" and isfinite(seconds) and 0 <= seconds <= LARGEST_FIGURE:
+            yield str(step["chain"]), seconds
 
 
 def past_run(run: int, told: Any) -> PastRun | None:
@@ -69,6 +82,7 @@ def past_run(run: int, told: Any) -> PastRun | None:
         return None
     try:
         predicted = told["predicted"]
+        remembering = predicted.get("remembering") or {}
         found = PastRun(
             run=run,
             way=predicted["way"],
@@ -85,7 +99,9 @@ def past_run(run: int, told: Any) -> PastRun | None:
             switches="remembering" in predicted,
             turned_back=has_turned_back(told),
             is_first="FIRST_RUN" in told.get("reasons", ()),
-            failed_joins=tuple(_failed_joins(told.get("reasons", ()))),
+            saving=_saving(remembering),
+            built=dict(_built(told["actual"].get("steps", ()))),
+            given_up=tuple(_given_up(told.get("reasons", ()), remembering)),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return None

@@ -164,6 +164,11 @@ def _remembering(plan: ViewPlan) -> list[str]:
     told = plan.predicted.get("remembering")
     if not told:
         return []
+    if told.get("given_up"):
+        what = _join_of(told["join_of"])
+        return [
+            f"  gives up {what}: building it with the states takes {told['saving']:.2f} s of CPU, more than it saves"
+        ]
     how = "starts to remember" if told["starts"] else "stops remembering"
     cost = f", for {told['cost']:.2f} s once" if told["starts"] else ""
     what = _join_of(told["join_of"])

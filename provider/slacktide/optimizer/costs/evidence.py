@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import chain, takewhile
 from math import inf, log, sqrt
 from typing import Final
 
@@ -194,15 +194,23 @@ class Evidence:
                 as long as this one has not.
         """
         rates, past = self.coefficients, self._newest_of(way, one)
-        others = [(other, run) for other in like if (run := self._newest_of(way, other))]
+        if past is None and one.bare is not None:
+            return self._with_besides(self.predict(way, one.bare, *like), one)
+        others = [
+            (other, self._without_besides(run, other))
+            for other in filter(None, chain((one.richer,), *((it, it.bare) for it in like)))
+            if (run := self._newest_of(way, other))
+        ]
         others.sort(key=lambda pair: pair[1].merges != self.merges)
         basis: Basis = "modelled" if past is None else "observed"
         if past is not None:
             run = others[0][1] if others else None
             seconds, outside = self._grown(past, run, one), rates.outside(past.measured)
         elif others:
-            alike = self.predict(way, others[0][0]._replace(merging=one.merging))
-            seconds, outside = alike.in_tasks, alike.outside
+            other = others[0][0]
+            alike = self.predict(way, other._replace(merging=one.merging))
+            seconds = max(alike.in_tasks - self._besides(other), 0.0)
+            outside = max(alike.outside - rates.outside(other.besides), 0.0)
         else:
             seconds, outside = rates.in_tasks(one.work) * self.weight(), rates.outside(one.work)
         return Prediction(
@@ -216,6 +224,32 @@ class Evidence:
             self.merges,
             self.unmerged,
         )
+
+    def _with_besides(self, bare: Prediction, one: Candidate) -> Prediction:
+        """What a program is expected to cost that builds joins besides, where only the one without them has run."""
+        in_tasks = bare.in_tasks + self._besides(one)
+        outside = bare.outside + self.coefficients.outside(one.besides)
+        return replace(bare, program=one.program, work=one.work, in_tasks=in_tasks, outside=outside)
+
+    def _without_besides(self, past: PastRun, one: Candidate) -> PastRun:
+        """A run without what building joins took."""
+        in_tasks = max(past.in_tasks - self._besides(one), 0.0)
+        return replace(past, in_tasks=in_tasks) if one.joins else past
+
+    def _besides(self, one: Candidate) -> float:
+        """Seconds of CPU in tasks for the joins that a program builds: as each of them last took, or by the model."""
+        taken = [self.building(chain) for chain in one.joins]
+        if None in taken:
+            return self.coefficients.in_tasks(one.besides)
+        return sum(filter(None, taken))
+
+    def building(self, chain: str) -> float | None:
+        """Seconds of CPU in tasks that writing a chain anew last took; None where no run is known that did."""
+        return next((run.built[chain] for run in reversed(self.runs) if chain in run.built), None)
+
+    def saved_by(self, chain: str) -> float | None:
+        """Seconds of CPU that a run was expected to take less by a join when it was last started; None where nobody knows."""
+        return next((run.saving[chain] for run in reversed(self.runs) if chain in run.saving), None)
 
     def _newest_of(self, way: Way, one: Candidate) -> PastRun | None:
         """The run of a program that tells of the next; what full runs take depends on what they merge, not on what has changed."""
@@ -233,7 +267,10 @@ class Evidence:
             return fixed + (past.in_tasks - fixed) * growth
         seconds = past.in_tasks * growth
         is_alike = other is not None and other.merges == self.merges
-        found = other.in_tasks * self._growth(other, one.work) if other and is_alike else None
+        found = None
+        if other is not None and is_alike:
+            found = other.in_tasks * self._growth(other, one.work)
+            found += self._besides(one)
         if past.merges == self.merges:
             is_told = other and (past.is_first or self._unlike(other) < self._unlike(past))
             return min(seconds, found) if found is not None and is_told else seconds

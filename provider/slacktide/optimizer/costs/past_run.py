@@ -33,7 +33,9 @@ class PastRun:
         switches: whether it started or stopped to remember a join.
         turned_back: whether it left its program for a full run: its figures are of both.
         is_first: whether it was the view's first of all, which is what young Java takes.
-        failed_joins: the chain of the join that it was to remember and could not compute whole, if there was one.
+        saving: seconds of CPU that runs were expected to take less by each join that it started to remember, by chain.
+        built: seconds of CPU that tasks took to write each chain anew, where it was.
+        given_up: the chains of joins that it was to remember, and could not compute whole or only at too high a price.
     """
 
     run: int
@@ -50,7 +52,9 @@ class PastRun:
     switches: bool = False
     turned_back: bool = False
     is_first: bool = False
-    failed_joins: Sequence[str] = ()
+    saving: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    built: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    given_up: Sequence[str] = ()
 
     @property
     def full_price(self) -> float:

@@ -20,12 +20,23 @@ class Candidate(NamedTuple):
         work: by the model, as of now.
         merging: what it takes where rows have gone from mirrors, over what it takes where none have.
         is_guessed: whether nobody knows how much of some table the keys of the changes reach.
+        joins: the chains of joins that it builds besides the states.
+        bare: the same program without them; None where it builds none.
+        richer: the same program with joins, which may have run; None where nobody asks.
     """
 
     program: str
     work: Vector
     merging: float = 1.0
     is_guessed: bool = False
+    joins: tuple[str, ...] = ()
+    bare: Candidate | None = None
+    richer: Candidate | None = None
+
+    @property
+    def besides(self) -> Vector:
+        """The work of building joins, which is none of what `bare` does."""
+        return self.work.minus(self.bare.work) if self.bare else Vector()
 
     @classmethod
     def of(cls, program: Program, work: Vector, *, is_guessed: bool = False) -> Candidate:

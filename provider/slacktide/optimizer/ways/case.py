@@ -60,6 +60,10 @@ class Case:
         """The same, where increments go by another program."""
         return replace(self, ways=replace(self.ways, incremental=incremental))
 
+    def building_by(self, rebuild: Candidate) -> Case:
+        """The same, where the states are built by another program."""
+        return replace(self, ways=replace(self.ways, rebuild=rebuild))
+
     def predictions(self) -> Predictions:
         """What each way is expected to cost."""
         rebuild, text = self.in_full()
@@ -72,6 +76,11 @@ class Case:
             predict("rebuild", ways.rebuild, ways.text, ways.other),
             predict("text", ways.text, ways.rebuild, ways.other),
         )
+
+    def rebuilding(self, program: Candidate) -> float:
+        """Seconds of CPU that building the states by a program is expected to take."""
+        ways = self.ways
+        return self.evidence.predict("rebuild", program, ways.text, ways.other).price
 
     def turned(self) -> Case:
         """The same, where a full run merges rows and does not, or the other way round."""

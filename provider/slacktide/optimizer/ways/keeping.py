@@ -33,9 +33,20 @@ def worth_keeping(case: Case, full: float) -> float:
         case: of the run.
         full: what a full run is expected to cost now.
     """
+    saving = [saved for saved in _savings(case, full) if saved]
+    return odds(case, full) * sum(saving) / max(len(saving), 1)
+
+
+def odds(case: Case, full: float) -> float:
+    """How many runs by increments that save something are expected between two that do not.
+
+    Args:
+        case: of the run.
+        full: what a full run is expected to cost now.
+    """
     savings = _savings(case, full)
-    saving = [saved for saved in savings if saved]
-    return sum(saving) / (len(savings) + 1.0 - len(saving))
+    saving = sum(map(bool, savings))
+    return saving / (len(savings) + 1.0 - saving)
 
 
 def saved_by_one(case: Case, full: float) -> float:

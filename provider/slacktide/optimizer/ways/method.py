@@ -6,19 +6,19 @@ had; else the policy of the view, its relation or what is missing says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
-from slacktide.optimizer.costs import Candidate, work_by_node
+from slacktide.optimizer.costs import work_by_node
 from slacktide.optimizer.plan import Method
-from slacktide.optimizer.programs.full import SIGNED, anew, without_states
-from slacktide.optimizer.programs.join_bags import is_ahead, joins_of, still_worth_remembering
+from slacktide.optimizer.programs.full import SIGNED, without_states
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.upkeep import analysis_of, missing_state, passed_snapshot
+from slacktide.optimizer.ways.building import Building, building, dear_joins
 from slacktide.optimizer.ways.case import Case
 from slacktide.optimizer.ways.expectation import extending, in_full, predicted_of
 from slacktide.optimizer.ways.guard import guard_of
@@ -63,111 +63,140 @@ def choose(name: str, view: ReadView, situation: Situation) -> Chosen:
     if situation.rebuilds:
         reason = Reason("STATE_MISSING", situation.rebuilds)
         return _built(name, view, analysis, situation, (reason,))
-    return _weighed(name, view, situation, situation.question(name, analysis, changed))
+    return _Weighing(view, situation, situation.question(name, analysis, changed)).chosen()
 
 
-def _weighed(name: str, view: ReadView, situation: Situation, question: Question) -> Chosen:
-    """Choose between what extends the answer, what builds it with its states, and what gives it alone."""
-    now = question.present(situation.remembers)
-    built = anew(name, view, question.analysis)
-    alone = without_states(name, view, question.analysis, built)
-    is_signed = situation.adds_signed_rows
-    full = {
-        "rebuild": built,
-        "text": alone.taken(is_signed=is_signed),
-        "other": alone.taken(is_signed=not is_signed),
-    }
-    known = {program: in_full(program, view, situation) for program in {*full.values()}}
-    candidates = {way: known[program] for way, program in full.items()}
-    case = _case(view, situation, now, candidates)
-    if case.missing and situation.remembers:
-        built_first = question.as_if_built(situation.remembers)
-        now = question.stopped(built_first) or built_first
-        situation = situation.without({*built_first.chains} - {*now.chains})
-        case = case.going_by(extending(now.maintenance.program, view, situation))
-    found = _found(case, situation)
-    if found.way == "incremental":
-        new = question.reconsidered(now, found.full)
-        return _extended(view, situation, new, case, found.reasons)
-    without = question.stopped(now) if now.chains and not case.missing else None
-    if without is not None:
-        other = _case(view, situation, without, candidates)
-        going_on = _found(other, situation)
-        if going_on.way == "incremental":
-            return _extended(view, situation, without, other, going_on.reasons)
-    new = now
-    if may_build(case, found):
-        new = question.started_in_full(now, found, situation.remembers)
-    if new is not now and new.switch is not None:
-        found = with_join(found, new.switch.saving, new.switch.cost)
-    told = {**found.to_dict(), **new.told()}
-    if found.way == "rebuild":
-        situation = replace(situation, remembers=tuple({*situation.remembers, *new.chains}))
-        chosen = Chosen("full", found.reasons, built, predicted=told)
-        return _with_joins(name, view, question.analysis, situation, chosen)
-    remembers = situation.remembers
-    return Chosen("full", found.reasons, full["text"], predicted=told, remembers=remembers)
+@dataclass(frozen=True, slots=True)
+class _Weighing:
+    """The choice between what extends the answer, what builds it with its states, and what gives it alone."""
 
+    view: ReadView
+    situation: Situation
+    question: Question
 
-def _case(
-    view: ReadView,
-    situation: Situation,
-    now: Remembering,
-    full: Mapping[str, Candidate],
-) -> Case:
-    """What speaks for each way of a run that may go by some joins."""
-    maintained = now.maintenance.program
-    missing = missing_state(maintained, situation.start, situation.states)
-    return Case(
-        Ways(incremental=extending(maintained, view, situation), **full),
-        situation.evidence,
-        situation.share,
-        missing
-        or passed_snapshot(maintained, situation.start, situation.mirrors)
-        or (APART if situation.is_apart else ""),
-        situation.is_shared,
-        situation.rounds,
-    )
+    def chosen(self) -> Chosen:
+        now = self.question.present(self.situation.remembers)
+        missing = self._missing(now.maintenance.program)
+        if missing and self.situation.remembers:
+            built_first = self.question.as_if_built(self.situation.remembers)
+            now = self.question.stopped(built_first) or built_first
+            left = {*built_first.chains} - {*now.chains}
+            return replace(self, situation=self.situation.without(left))._among(now, missing)
+        return self._among(now, missing)
 
+    def _among(self, now: Remembering, missing: str) -> Chosen:
+        """Choose where increments go by some joins, or would if the states were there."""
+        built = self._building(self.situation.remembers)
+        case = self._case(now, built, missing)
+        if less := dear_joins(built, self.question, now, case):
+            built = built.without_joins()
+            case = self._case(less if missing else now, built, missing)
+        found = self._found(case)
+        if found.way == "incremental":
+            new = self.question.reconsidered(now, found.full)
+            return self._extended(new, case, found.reasons)
+        without = self.question.stopped(now) if now.chains and not missing else None
+        if without is not None:
+            other = self._case(without, built, self._missing(without.maintenance.program))
+            going_on = self._found(other)
+            if going_on.way == "incremental":
+                return self._extended(without, other, going_on.reasons)
+        return self._in_full(now, less or now, built, case, found)
 
-def _found(case: Case, situation: Situation) -> Weighed:
-    if situation.policy != "incremental":
-        return weigh(case)
-    if case.missing:
-        return case.predictions().taken("rebuild", Reason("STATE_MISSING", case.missing))
-    return case.predictions().taken("incremental")
+    def _in_full(
+        self, now: Remembering, kept: Remembering, built: Building, case: Case, found: Weighed
+    ) -> Chosen:
+        """Give the answer alone, or build the states, and with them a join that starts to be remembered.
 
+        Args:
+            now: what is remembered where nothing is built.
+            kept: what is remembered on where the states are built.
+            built: by which program they are.
+            case: of the run.
+            found: the way that is to be taken.
+        """
+        new = kept
+        if may_build(case, found):
+            new = self.question.started_in_full(kept, found, self.situation.remembers)
+        if new is not kept and new.switch is not None:
+            found = with_join(found, new.switch.saving, new.switch.cost)
+            built = self._building({*built.chains, *new.chains})
+            rebuild, _ = case.building_by(built.candidate).in_full()
+            found = found.going_by(rebuild)
+        if found.way == "rebuild":
+            told = {**found.to_dict(), **new.told()}
+            return Chosen(
+                "full", found.reasons, built.program, predicted=told, remembers=built.chains
+            )
+        told, (text, _) = {**found.to_dict(), **now.told()}, self._alone(built)
+        remembers = self.situation.remembers
+        return Chosen("full", found.reasons, text, predicted=told, remembers=remembers)
 
-def _extended(
-    view: ReadView,
-    situation: Situation,
-    new: Remembering,
-    case: Case,
-    reasons: tuple[Reason, ...],
-) -> Chosen:
-    """Extend the answer, and remember from then on what is worth it."""
-    program = new.maintenance.program
-    predictions = case.going_by(extending(program, view, situation)).predictions()
-    found = predictions.taken("incremental").to_dict()
-    return Chosen(
-        "incremental",
-        reasons,
-        program,
-        tuple(sorted(map(str, new.maintenance.foreign_keys))),
-        {**found, **new.told(), SIGNED: situation.adds_signed_rows},
-        new.chains,
-        _guard(program, view, situation, predictions),
-    )
+    def _building(self, chains: Collection[str]) -> Building:
+        question = self.question
+        return building(question.view, self.view, question.analysis, self.situation, chains)
 
+    def _alone(self, built: Building) -> tuple[Program, Program]:
+        """The programs that give the answer alone: the one that is taken, and the other one."""
+        question, is_signed = self.question, self.situation.adds_signed_rows
+        alone = without_states(question.view, self.view, question.analysis, built.bare)
+        return alone.taken(is_signed=is_signed), alone.taken(is_signed=not is_signed)
 
-def _guard(program: Program, view: ReadView, situation: Situation, found: Predictions) -> Limits:
-    """Where the run turns back; nowhere where nobody asks what is cheaper, or all is small."""
-    rows = situation.evidence.rows
-    if situation.policy != "auto" or rows is None or rows < LEAST_ROWS:
-        return UNLIMITED
-    work_of = partial(work_by_node, program, situation.statistics, view.relation)
-    rates = situation.evidence.coefficients
-    return guard_of(program, work_of, rates, found)
+    def _missing(self, program: Program) -> str:
+        """What keeps increments from being run: a state that is not there, or rows of the past that no mirror has."""
+        situation = self.situation
+        return (
+            missing_state(program, situation.start, situation.states)
+            or passed_snapshot(program, situation.start, situation.mirrors)
+            or (APART if situation.is_apart else "")
+        )
+
+    def _case(self, now: Remembering, built: Building, missing: str) -> Case:
+        """What speaks for each way of a run that may go by some joins."""
+        view, situation = self.view, self.situation
+        text, other = (in_full(one, view, situation) for one in self._alone(built))
+        extended = extending(now.maintenance.program, view, situation)
+        return Case(
+            Ways(incremental=extended, rebuild=built.candidate, text=text, other=other),
+            situation.evidence,
+            situation.share,
+            missing,
+            situation.is_shared,
+            situation.rounds,
+        )
+
+    def _found(self, case: Case) -> Weighed:
+        if self.situation.policy != "incremental":
+            return weigh(case)
+        if case.missing:
+            reason = Reason("STATE_MISSING", case.missing)
+            return case.predictions().taken("rebuild", reason)
+        return case.predictions().taken("incremental")
+
+    def _extended(self, new: Remembering, case: Case, reasons: tuple[Reason, ...]) -> Chosen:
+        """Extend the answer, and remember from then on what is worth it."""
+        program = new.maintenance.program
+        extended = extending(program, self.view, self.situation)
+        predictions = case.going_by(extended).predictions()
+        found = predictions.taken("incremental").to_dict()
+        return Chosen(
+            "incremental",
+            reasons,
+            program,
+            tuple(sorted(map(str, new.maintenance.foreign_keys))),
+            {**found, **new.told(), SIGNED: self.situation.adds_signed_rows},
+            new.chains,
+            self._guard(program, predictions),
+        )
+
+    def _guard(self, program: Program, found: Predictions) -> Limits:
+        """Where the run turns back; nowhere where nobody asks what is cheaper, or all is small."""
+        situation = self.situation
+        rows = situation.evidence.rows
+        if situation.policy != "auto" or rows is None or rows < LEAST_ROWS:
+            return UNLIMITED
+        work_of = partial(work_by_node, program, situation.statistics, self.view.relation)
+        return guard_of(program, work_of, situation.evidence.coefficients, found)
 
 
 def _stateless(
@@ -191,29 +220,10 @@ def _built(
     reasons: tuple[Reason, ...],
 ) -> Chosen:
     """Build states and answer anew where there is nothing to choose."""
-    program = anew(name, view, analysis)
-    predicted = predicted_of("rebuild", program, view, situation)
-    return _with_joins(
-        name, view, analysis, situation, Chosen("full", reasons, program, predicted=predicted)
-    )
-
-
-def _with_joins(
-    name: str, view: ReadView, analysis: Maintainability, situation: Situation, built: Chosen
-) -> Chosen:
-    """Build the joins that the view remembers with its states; what is expected leaves them out, as little."""
-    kept = still_worth_remembering(analysis, situation.remembers, situation.statistics)
-    written = [chain for chain in kept if not _is_left_to_others(chain, situation)]
-    if written:
-        built = replace(built, program=anew(name, view, analysis, joins_of(analysis, written)))
-    return replace(built, remembers=kept)
-
-
-def _is_left_to_others(chain: str, situation: Situation) -> bool:
-    """Whether a join is a state of another view, which would have to catch up with it, or is ahead of this run."""
-    others = situation.others
-    is_needed = others.need(chain) and others.hold(chain)
-    return is_needed or is_ahead(situation.states.get(chain, {}), situation.end)
+    built = building(name, view, analysis, situation, situation.remembers)
+    known = situation.evidence.predict("rebuild", built.candidate)
+    predicted = Weighed("rebuild", (), (known,)).to_dict()
+    return Chosen("full", reasons, built.program, predicted=predicted, remembers=built.chains)
 
 
 def first_run(situation: Situation) -> tuple[Reason, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slacktide.common.reasons import Reason
@@ -55,6 +55,11 @@ class Weighed:
     def building(self) -> float:
         """Seconds of CPU that building the states is expected to take more than the full way that is taken."""
         return self.of("rebuild").price - self.of(self.way).price
+
+    def going_by(self, known: Prediction) -> Weighed:
+        """The same, where a way goes by another program."""
+        told = (known if one.way == known.way else one for one in self.predictions)
+        return replace(self, predictions=tuple(told))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that plans and reports store: the figures of the way, and all prices."""

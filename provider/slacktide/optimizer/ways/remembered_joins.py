@@ -66,23 +66,29 @@ class Switch:
 
     Attributes:
         rel: the join.
+        chain: that holds it.
         starts: whether it starts.
         saving: seconds of CPU that a run is expected to take less from then on, by increments or in full as is cheaper without.
         cost: seconds of CPU that this run takes more.
+        given_up: the chains of joins that no run starts to remember again, as building them with the states is too dear.
     """
 
     rel: r.Rel
+    chain: str
     starts: bool
     saving: float
     cost: float
+    given_up: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that plans store."""
         return {
             "join_of": list(sources(self.rel)),
+            "chain": self.chain,
             "starts": self.starts,
             "saving": round(self.saving, 3),
             "cost": round(self.cost, 3),
+            **({"given_up": [*self.given_up]} if self.given_up else {}),
         }
 
 
@@ -245,8 +251,8 @@ class Question:
         work = self._work(program)
         price = self._price(Candidate.of(program, work))
         taken = min(price, full)
-        failed = {chain for run in self.evidence.runs for chain in run.failed_joins}
-        left_out = {*needed, *failed, *barred}
+        given_up = {chain for run in self.evidence.runs for chain in run.given_up}
+        left_out = {*needed, *given_up, *barred}
         found: list[Remembering] = []
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
@@ -263,9 +269,10 @@ class Question:
                 first = self.maintained(now.chains, chain)
             saving = taken - self._price_with(after.program, rel, program, work, price)
             begun = self._work(first.program, rel)
-            cost = max(-self._saving(program, work, price, first.program, begun), 0.0) + building
+            more = max(-self._saving(program, work, price, first.program, begun), 0.0)
+            cost = (self.evidence.building(chain) or more) + building
             if pays(saving, cost, self.rounds - 1 if self.rounds else times, taken):
-                switch = Switch(rel, starts=True, saving=saving, cost=cost)
+                switch = Switch(rel, chain, starts=True, saving=saving, cost=cost)
                 found.append(Remembering(first, chains, switch))
         return max(found, key=_saved, default=None)
 
@@ -302,9 +309,23 @@ class Question:
             rel = min(joins_of(self.analysis, [chain]), key=lambda one: one.digest)
             saving = self._saving(program, work, price, without.program, work_without)
             if pays(saving, 0.0, 1, price):
-                switch = Switch(rel, starts=False, saving=saving, cost=0.0)
+                switch = Switch(rel, chain, starts=False, saving=saving, cost=0.0)
                 found.append(Remembering(without, chains, switch))
         return max(found, key=_saved, default=None)
+
+    def giving_up(
+        self, given_up: tuple[str, ...], chains: tuple[str, ...], saving: float
+    ) -> Remembering:
+        """What to remember from a run on that does not build some joins, as that is too dear.
+
+        Args:
+            given_up: the chains of these.
+            chains: of the joins that are remembered on.
+            saving: seconds of CPU that the run takes less.
+        """
+        rel = min(joins_of(self.analysis, given_up), key=lambda one: one.digest)
+        switch = Switch(rel, given_up[0], starts=False, saving=saving, cost=0.0, given_up=given_up)
+        return Remembering(self.maintained(chains), chains, switch)
 
     def _is_there(self, chain: str) -> bool:
         """Whether a state is there as of the start of the run."""
