@@ -205,7 +205,7 @@ class Evidence:
         basis: Basis = "modelled" if past is None else "observed"
         if past is not None:
             run = others[0][1] if others else None
-            seconds, outside = self._grown(past, run, one), rates.outside(past.measured)
+            seconds, outside = self._grown(past, run, one)
         elif others:
             other = others[0][0]
             alike = self.predict(way, other._replace(merging=one.merging))
@@ -234,7 +234,8 @@ class Evidence:
     def _without_besides(self, past: PastRun, one: Candidate) -> PastRun:
         """A run without what building joins took."""
         in_tasks = max(past.in_tasks - self._besides(one), 0.0)
-        return replace(past, in_tasks=in_tasks) if one.joins else past
+        measured = past.measured.minus(one.besides)
+        return replace(past, in_tasks=in_tasks, measured=measured) if one.joins else past
 
     def _besides(self, one: Candidate) -> float:
         """Seconds of CPU in tasks for the joins that a program builds: as each of them last took, or by the model."""
@@ -255,29 +256,30 @@ class Evidence:
         """The run of a program that tells of the next; what full runs take depends on what they merge, not on what has changed."""
         return self.nearest(one) if way == "incremental" else self.newest_alike(one.program)
 
-    def _grown(self, past: PastRun, other: PastRun | None, one: Candidate) -> float:
-        """What tasks of a program take now that has run; `other` is a run of the other full way.
+    def _grown(self, past: PastRun, other: PastRun | None, one: Candidate) -> tuple[float, float]:
+        """What a program takes now that has run, in tasks and outside; `other` is a run of the other full way.
 
         Where the one merged rows and the next will not, or the other way round, a run of the other way tells more.
         So it does where it was cheaper, and the one was the first of all or merged a number of rows that is less like.
         """
-        growth = self._growth(past, one.work)
+        growth, outside = self._growth(past, one.work), self.coefficients.outside
         if past.way == "incremental":
             fixed = min(STARTING, MOST_STARTING * past.in_tasks)
-            return fixed + (past.in_tasks - fixed) * growth
-        seconds = past.in_tasks * growth
+            return fixed + (past.in_tasks - fixed) * growth, outside(past.measured)
+        own = past.in_tasks * growth, outside(past.measured)
         is_alike = other is not None and other.merges == self.merges
-        found = None
-        if other is not None and is_alike:
-            found = other.in_tasks * self._growth(other, one.work)
-            found += self._besides(one)
+        if other is None or not is_alike:
+            if past.merges == self.merges:
+                return own
+            return (own[0] * one.merging if self.merges else own[0] / one.merging), own[1]
+        seconds = other.in_tasks * self._growth(other, one.work) + self._besides(one)
+        found = seconds, outside(other.measured.plus(one.besides))
         if past.merges == self.merges:
-            is_told = other and (past.is_first or self._unlike(other) < self._unlike(past))
-            return min(seconds, found) if found is not None and is_told else seconds
-        if self.merges:
-            least = 0.0 if past.is_first else seconds
-            return seconds * one.merging if found is None else max(least, found)
-        return seconds / one.merging if found is None else min(seconds, found)
+            is_told = past.is_first or self._unlike(other) < self._unlike(past)
+            return min(own, found, key=sum) if is_told else own
+        if self.merges and not past.is_first:
+            return max(own[0], found[0]), found[1]
+        return found if self.merges else min(own, found, key=sum)
 
     def _growth(self, past: PastRun, work: Vector) -> float:
         """By how much more there is to do than then.

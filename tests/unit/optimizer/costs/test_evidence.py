@@ -184,3 +184,18 @@ def test_what_the_answer_alone_took_stands_for_building_it_with_a_join_and_what_
     built = ran(2, "joined", 9.0, built={"states/j": 4.0}, is_first=True)
     known = Evidence([built, alone])
     assert known.predict("rebuild", joined, text).in_tasks == 6.0
+
+
+def test_who_merges_no_rows_has_the_jobs_of_who_merged_none() -> None:
+    """Q16: the answer alone had merged rows, in twelve jobs; the states had been built without, in six."""
+    text, rebuild = Candidate("text", Vector()), Candidate("states", Vector())
+    many, few = Vector(jobs=12), Vector(jobs=6)
+    runs = [
+        PastRun(1, "text", "text", Vector(), many, 1.06),
+        PastRun(2, "rebuild", "states", Vector(), few, 1.08, merges=False),
+    ]
+    plain = Evidence(runs, merges=False)
+    found = plain.predict("text", text, rebuild)
+    assert (found.in_tasks, found.outside) == (1.08, DEFAULTS.outside(few))
+    assert found.price == plain.predict("rebuild", rebuild, text).price
+    assert Evidence(runs).predict("text", text, rebuild).outside == DEFAULTS.outside(many)
