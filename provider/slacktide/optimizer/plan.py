@@ -82,8 +82,9 @@ class ViewPlan:
 
     @property
     def predicted_as_it_is(self) -> Mapping[str, Any]:
-        """What is expected, where the run starts or stops to remember nothing after all."""
-        return {name: told for name, told in self.predicted.items() if name != "remembering"}
+        """What is expected, where the run starts or stops to remember nothing after all, and builds no join."""
+        left_out = ("remembering", "joins")
+        return {name: told for name, told in self.predicted.items() if name not in left_out}
 
     def to_dict(self) -> dict[str, Any]:
         """Give the stored form."""

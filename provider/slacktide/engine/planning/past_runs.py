@@ -5,7 +5,7 @@ Reports are kept as they were written, by earlier builds too: what does not say 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
@@ -57,22 +57,24 @@ def _is_sound(work: Vector, *figures: float, most: float = LARGEST_FIGURE) -> bo
     return all(isfinite(one) and 0 <= one <= most for one in (*counts, *figures))
 
 
-def _given_up(reasons: Iterable[str], remembering: Mapping[str, Any]) -> Iterator[str]:
-    yield from remembering.get("given_up", ())
+def _given_up(reasons: Iterable[str], predicted: Mapping[str, Any]) -> Iterator[str]:
+    """The joins that no run starts to remember again."""
+    yield from (str(one["chain"]) for one in predicted.get("given_up", ()))
     parsed = map(Reason.parse, reasons)
     yield from (reason.detail for reason in parsed if reason.code == "JOIN_FAILS")
 
 
-def _saving(told: Mapping[str, Any]) -> Mapping[str, float]:
+def _savings(remembering: Mapping[str, Any]) -> Mapping[str, float]:
     """What a join that starts to be remembered saves, by its chain, which earlier builds did not tell."""
-    return {told["chain"]: float(told["saving"])} if told.get("starts") and "chain" in told else {}
+    if not remembering.get("starts") or "chain" not in remembering:
+        return {}
+    return {remembering["chain"]: float(remembering["saving"])}
 
 
-def _built(steps: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, float]]:
-    for step in steps:
-        seconds = float(step["cpu_seconds"])
-        if step["form"] == "base" and isfinite(seconds) and 0 <= seconds <= LARGEST_FIGURE:
-            yield str(step["chain"]), seconds
+def _joins(steps: Iterable[Mapping[str, Any]], built: Collection[str]) -> Mapping[str, float]:
+    """What each join took that a run built."""
+    told = ((str(step["chain"]), step) for step in steps if step["form"] == "base")
+    return {chain: float(step["cpu_seconds"]) for chain, step in told if chain in built}
 
 
 def past_run(run: int, told: Any) -> PastRun | None:
@@ -82,7 +84,8 @@ def past_run(run: int, told: Any) -> PastRun | None:
         return None
     try:
         predicted = told["predicted"]
-        remembering = predicted.get("remembering") or {}
+        savings = _savings(predicted.get("remembering") or {})
+        built = {*predicted.get("joins", ()), *savings}
         found = PastRun(
             run=run,
             way=predicted["way"],
@@ -99,13 +102,12 @@ def past_run(run: int, told: Any) -> PastRun | None:
             switches="remembering" in predicted,
             turned_back=has_turned_back(told),
             is_first="FIRST_RUN" in told.get("reasons", ()),
-            saving=_saving(remembering),
-            built=dict(_built(told["actual"].get("steps", ()))),
-            given_up=tuple(_given_up(told.get("reasons", ()), remembering)),
+            savings=savings,
+            joins=_joins(told["actual"].get("steps", ()), built),
+            given_up=tuple(_given_up(told.get("reasons", ()), predicted)),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return None
     # Of joins without keys more may be expected than any run measures, which is no reason to learn nothing of it.
-    return (
-        found if _is_sound(found.expected, *found.prices.values(), most=LARGEST_EXPECTED) else None
-    )
+    figures = (*found.prices.values(), *found.savings.values(), *found.joins.values())
+    return found if _is_sound(found.expected, *figures, most=LARGEST_EXPECTED) else None

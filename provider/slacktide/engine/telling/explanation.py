@@ -160,19 +160,18 @@ def _prices(plan: ViewPlan) -> list[str]:
 
 
 def _remembering(plan: ViewPlan) -> list[str]:
-    """Which join a run starts or stops to remember, and why."""
+    """Which join a run starts or stops to remember, or gives up as it builds the states, and why."""
+    given_up = [
+        f"  gives up {_join_of(one['join_of'])}: building it took {one['cost']:.2f} s of CPU, more than it saves"
+        for one in plan.predicted.get("given_up", ())
+    ]
     told = plan.predicted.get("remembering")
     if not told:
-        return []
-    if told.get("given_up"):
-        what = _join_of(told["join_of"])
-        return [
-            f"  gives up {what}: building it with the states takes {told['saving']:.2f} s of CPU, more than it saves"
-        ]
+        return given_up
     how = "starts to remember" if told["starts"] else "stops remembering"
     cost = f", for {told['cost']:.2f} s once" if told["starts"] else ""
     what = _join_of(told["join_of"])
-    return [f"  {how} {what}: {told['saving']:.2f} s of CPU less in a run{cost}"]
+    return [*given_up, f"  {how} {what}: {told['saving']:.2f} s of CPU less in a run{cost}"]
 
 
 def _limits(plan: ViewPlan) -> list[str]:

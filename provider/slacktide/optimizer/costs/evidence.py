@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, takewhile
+from itertools import takewhile
 from math import inf, log, sqrt
 from typing import Final
 
@@ -83,7 +83,7 @@ class Evidence:
             past
             for past in newer
             if past.merges == self.merges
-            and past.in_tasks > FAR_DEARER * found.in_tasks
+            and past.without_joins > FAR_DEARER * found.without_joins
             and (past.unmerged or 0) <= most
         )
         return next(dearer, found)
@@ -191,26 +191,17 @@ class Evidence:
             way: what the program does.
             one: the program.
             like: those that compute the same in another way; one of them that has run stands for this one
-                as long as this one has not.
+                as long as this one has not, or has over other mirrors.
         """
         rates, past = self.coefficients, self._newest_of(way, one)
-        if past is None and one.bare is not None:
-            return self._with_besides(self.predict(way, one.bare, *like), one)
-        others = [
-            (other, self._without_besides(run, other))
-            for other in filter(None, chain((one.richer,), *((it, it.bare) for it in like)))
-            if (run := self._newest_of(way, other))
-        ]
+        others = [(other, run) for other in like if (run := self._newest_of(way, other))]
         others.sort(key=lambda pair: pair[1].merges != self.merges)
         basis: Basis = "modelled" if past is None else "observed"
         if past is not None:
-            run = others[0][1] if others else None
-            seconds, outside = self._grown(past, run, one)
+            seconds, outside = self._grown(past, others[0][1] if others else None, one)
         elif others:
-            other = others[0][0]
-            alike = self.predict(way, other._replace(merging=one.merging))
-            seconds = max(alike.in_tasks - self._besides(other), 0.0)
-            outside = max(alike.outside - rates.outside(other.besides), 0.0)
+            alike = self.predict(way, others[0][0]._replace(merging=one.merging))
+            seconds, outside = alike.in_tasks, alike.outside
         else:
             seconds, outside = rates.in_tasks(one.work) * self.weight(), rates.outside(one.work)
         return Prediction(
@@ -225,55 +216,50 @@ class Evidence:
             self.unmerged,
         )
 
-    def _with_besides(self, bare: Prediction, one: Candidate) -> Prediction:
-        """What a program is expected to cost that builds joins besides, where only the one without them has run."""
-        in_tasks = bare.in_tasks + self._besides(one)
-        outside = bare.outside + self.coefficients.outside(one.besides)
-        return replace(bare, program=one.program, work=one.work, in_tasks=in_tasks, outside=outside)
+    def last_build_of(self, join: str) -> float | None:
+        """Seconds of CPU in tasks that building a join last took; None where no run is known that did.
 
-    def _without_besides(self, past: PastRun, one: Candidate) -> PastRun:
-        """A run without what building joins took."""
-        in_tasks = max(past.in_tasks - self._besides(one), 0.0)
-        measured = past.measured.minus(one.besides)
-        return replace(past, in_tasks=in_tasks, measured=measured) if one.joins else past
+        Args:
+            join: its chain.
+        """
+        return next((run.joins[join] for run in reversed(self.runs) if join in run.joins), None)
 
-    def _besides(self, one: Candidate) -> float:
-        """Seconds of CPU in tasks for the joins that a program builds: as each of them last took, or by the model."""
-        taken = [self.building(chain) for chain in one.joins]
-        if None in taken:
-            return self.coefficients.in_tasks(one.besides)
-        return sum(filter(None, taken))
+    def saved_by(self, join: str) -> float | None:
+        """Seconds of CPU that a run was expected to take less by a join when it was started last; None where nobody knows.
 
-    def building(self, chain: str) -> float | None:
-        """Seconds of CPU in tasks that writing a chain anew last took; None where no run is known that did."""
-        return next((run.built[chain] for run in reversed(self.runs) if chain in run.built), None)
-
-    def saved_by(self, chain: str) -> float | None:
-        """Seconds of CPU that a run was expected to take less by a join when it was last started; None where nobody knows."""
-        return next((run.saving[chain] for run in reversed(self.runs) if chain in run.saving), None)
+        Args:
+            join: its chain.
+        """
+        return next((run.savings[join] for run in reversed(self.runs) if join in run.savings), None)
 
     def _newest_of(self, way: Way, one: Candidate) -> PastRun | None:
         """The run of a program that tells of the next; what full runs take depends on what they merge, not on what has changed."""
         return self.nearest(one) if way == "incremental" else self.newest_alike(one.program)
 
     def _grown(self, past: PastRun, other: PastRun | None, one: Candidate) -> tuple[float, float]:
-        """What a program takes now that has run, in tasks and outside; `other` is a run of the other full way.
+        """What a program takes now that has run, in tasks and outside.
 
-        Where the one merged rows and the next will not, or the other way round, a run of the other way tells more.
+        Where a full run merged rows and the next will not, or the other way round, a run of the other full way that was as the next will be tells more.
         So it does where it was cheaper, and the one was the first of all or merged a number of rows that is less like.
+
+        Args:
+            past: the run of the program.
+            other: one of the other full way, where one is known.
+            one: the program.
         """
-        growth, outside = self._growth(past, one.work), self.coefficients.outside
+        growth, outside = self._growth(past, one.work), self.coefficients.outside(past.measured)
         if past.way == "incremental":
             fixed = min(STARTING, MOST_STARTING * past.in_tasks)
-            return fixed + (past.in_tasks - fixed) * growth, outside(past.measured)
-        own = past.in_tasks * growth, outside(past.measured)
-        is_alike = other is not None and other.merges == self.merges
-        if other is None or not is_alike:
+            return fixed + (past.in_tasks - fixed) * growth, outside
+        own = past.without_joins * growth, outside
+        if other is None or other.merges != self.merges:
             if past.merges == self.merges:
                 return own
-            return (own[0] * one.merging if self.merges else own[0] / one.merging), own[1]
-        seconds = other.in_tasks * self._growth(other, one.work) + self._besides(one)
-        found = seconds, outside(other.measured.plus(one.besides))
+            return own[0] * one.merging if self.merges else own[0] / one.merging, outside
+        found = (
+            other.without_joins * self._growth(other, one.work),
+            self.coefficients.outside(other.measured),
+        )
         if past.merges == self.merges:
             is_told = past.is_first or self._unlike(other) < self._unlike(past)
             return min(own, found, key=sum) if is_told else own

@@ -33,8 +33,8 @@ class PastRun:
         switches: whether it started or stopped to remember a join.
         turned_back: whether it left its program for a full run: its figures are of both.
         is_first: whether it was the view's first of all, which is what young Java takes.
-        saving: seconds of CPU that runs were expected to take less by each join that it started to remember, by chain.
-        built: seconds of CPU that tasks took to write each chain anew, where it was.
+        savings: seconds of CPU that runs were expected to take less by each join that it started to remember, by chain.
+        joins: seconds of CPU that tasks took to build each join, by chain.
         given_up: the chains of joins that it was to remember, and could not compute whole or only at too high a price.
     """
 
@@ -52,9 +52,14 @@ class PastRun:
     switches: bool = False
     turned_back: bool = False
     is_first: bool = False
-    saving: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    built: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    savings: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    joins: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     given_up: Sequence[str] = ()
+
+    @property
+    def without_joins(self) -> float:
+        """Seconds of CPU that its tasks took for anything but the joins that it built."""
+        return max(self.in_tasks - sum(self.joins.values()), 0.0)
 
     @property
     def full_price(self) -> float:

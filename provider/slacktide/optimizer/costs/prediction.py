@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from slacktide.optimizer.costs.past_run import Way
@@ -20,23 +20,12 @@ class Candidate(NamedTuple):
         work: by the model, as of now.
         merging: what it takes where rows have gone from mirrors, over what it takes where none have.
         is_guessed: whether nobody knows how much of some table the keys of the changes reach.
-        joins: the chains of joins that it builds besides the states.
-        bare: the same program without them; None where it builds none.
-        richer: the same program with joins, which may have run; None where nobody asks.
     """
 
     program: str
     work: Vector
     merging: float = 1.0
     is_guessed: bool = False
-    joins: tuple[str, ...] = ()
-    bare: Candidate | None = None
-    richer: Candidate | None = None
-
-    @property
-    def besides(self) -> Vector:
-        """The work of building joins, which is none of what `bare` does."""
-        return self.work.minus(self.bare.work) if self.bare else Vector()
 
     @classmethod
     def of(cls, program: Program, work: Vector, *, is_guessed: bool = False) -> Candidate:
@@ -75,6 +64,21 @@ class Prediction:
     def price(self) -> float:
         """All seconds of CPU, by which programs are compared."""
         return self.in_tasks + self.outside
+
+    def besides(self, work: Vector, in_tasks: float, outside: float) -> Prediction:
+        """The same for a run that does something more.
+
+        Args:
+            work: of it, by the model.
+            in_tasks: seconds of CPU that it is expected to take in tasks.
+            outside: and outside of them.
+        """
+        return replace(
+            self,
+            work=self.work.plus(work),
+            in_tasks=self.in_tasks + in_tasks,
+            outside=self.outside + outside,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that plans and reports store; figures are named as those that are measured."""

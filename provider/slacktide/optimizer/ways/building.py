@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from slacktide.algebra.view import ReadView
-from slacktide.optimizer.costs import Candidate
+from slacktide.optimizer.costs import Vector
 from slacktide.optimizer.programs.full import anew
 from slacktide.optimizer.programs.join_bags import is_ahead, joins_of, still_worth_remembering
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.ways.case import Case
 from slacktide.optimizer.ways.expectation import in_full
 from slacktide.optimizer.ways.keeping import odds
-from slacktide.optimizer.ways.remembered_joins import LEAST_SECONDS, Question, Remembering
+from slacktide.optimizer.ways.remembered_joins import LEAST_SECONDS
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.program.operator import Program
 
@@ -24,32 +24,15 @@ class Building:
 
     Attributes:
         program: of the run.
-        candidate: what is known of it, and of the same without joins.
-        bare: the same program without joins.
-        chains: of the joins that the view remembers from then on, sorted.
-        written: those of them that the program writes.
+        bare: the same without joins, by which past runs of either are known.
+        remembers: the chains of the joins that the view remembers from then on, sorted.
+        joins: those of them that the program writes, with the work of each by the model.
     """
 
     program: Program
-    candidate: Candidate
     bare: Program
-    chains: tuple[str, ...]
-    written: tuple[str, ...]
-
-    def without_joins(self) -> Building:
-        """The same without those that it writes."""
-        chains = tuple(chain for chain in self.chains if chain not in self.written)
-        bare = (self.candidate.bare or self.candidate)._replace(richer=self.candidate)
-        return Building(self.bare, bare, self.bare, chains, ())
-
-    def more(self, case: Case) -> float:
-        """Seconds of CPU that building the joins is expected to take besides.
-
-        Args:
-            case: of the run.
-        """
-        bare = self.without_joins().candidate
-        return case.rebuilding(self.candidate) - case.rebuilding(bare)
+    remembers: tuple[str, ...]
+    joins: Mapping[str, Vector]
 
 
 def building(
@@ -69,41 +52,40 @@ def building(
         chains: of the joins that are to be remembered; those that have grown too large are left out.
     """
     bare = anew(name, view, analysis)
-    known = in_full(bare, view, situation)
     kept = still_worth_remembering(analysis, chains, situation.statistics)
-    written = tuple(chain for chain in kept if not _is_left_to_others(chain, situation))
+    written = [chain for chain in kept if not _is_left_to_others(chain, situation)]
     if not written:
-        return Building(bare, known, bare, kept, ())
-    program = anew(name, view, analysis, joins_of(analysis, written))
-    candidate = in_full(program, view, situation)._replace(joins=written, bare=known)
-    return Building(program, candidate, bare, kept, written)
+        return Building(bare, bare, kept, {})
+    alone = in_full(bare, view, situation).work
+
+    def with_joins(*chains: str) -> Program:
+        return anew(name, view, analysis, joins_of(analysis, chains))
+
+    joins = {
+        chain: in_full(with_joins(chain), view, situation).work.minus(alone) for chain in written
+    }
+    return Building(with_joins(*written), bare, kept, joins)
 
 
-def dear_joins(
-    built: Building, question: Question, now: Remembering, case: Case
-) -> Remembering | None:
-    """What is remembered on where building the joins costs more than they save; None where it does not, or nobody knows.
+def dear_joins(case: Case) -> Mapping[str, float]:
+    """The joins that are dearer to build with the states than they save, with the seconds of CPU that building each last took.
 
-    A join saves what it was thought to save when it was started, in each run by increments between this build and the next: as many as the newest
-    runs tell. One that grew larger than was expected, of a view that is built again after each large change, may cost more.
+    A join saves what it was started for, in each run by increments between this build and the next: as many as the
+    newest runs tell. One that grew larger than was expected, of a view that is built again after each large change, may cost more.
 
     Args:
-        built: what a run builds that builds the states.
-        question: which joins there are.
-        now: what is remembered at the start of the run, or would be once the states are built.
-        case: of the run.
+        case: of a run that may build the states, and joins with them.
     """
-    savings = [case.evidence.saved_by(chain) for chain in built.written]
-    cost = built.more(case) if built.written else 0.0
-    if cost <= LEAST_SECONDS or None in savings:
-        return None
-    _, text = case.in_full()
-    full = min(text.price, case.rebuilding(built.candidate) - cost)
+    evidence, full = case.evidence, min(one.price for one in case.in_full())
     times = case.rounds - 1 if case.rounds else odds(case, full)
-    if cost <= sum(filter(None, savings)) * times:
-        return None
-    chains = tuple(chain for chain in now.chains if chain not in built.written)
-    return question.giving_up(built.written, chains, cost)
+    found: dict[str, float] = {}
+    for chain in case.joins:
+        took, saved = evidence.last_build_of(chain), evidence.saved_by(chain)
+        if took is None or saved is None or took <= LEAST_SECONDS:
+            continue
+        if took > saved * times:
+            found[chain] = took
+    return found
 
 
 def _is_left_to_others(chain: str, situation: Situation) -> bool:

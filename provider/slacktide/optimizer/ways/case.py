@@ -11,11 +11,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
+from types import MappingProxyType
 from typing import Final
 
-from slacktide.optimizer.costs import Evidence, Prediction
+from slacktide.optimizer.costs import Evidence, Prediction, Vector
 from slacktide.optimizer.costs.past_run import PastRun
 from slacktide.optimizer.costs.prediction import Candidate
 from slacktide.optimizer.ways.predictions import Predictions, Ways
@@ -40,6 +42,7 @@ class Case:
         share: pending change over the size of the sources.
         missing: a state that is not there for the incremental way, or an empty text.
         is_shared: whether other views keep a state of this one, and would have to build it anew with it.
+        joins: what a run that builds the states builds besides: the chains of joins, with the work of each by the model.
         rounds: how many runs a choice of states is made for, with this one; 0 where nobody says: then what past
             runs would have saved stands for what those to come will.
     """
@@ -50,6 +53,7 @@ class Case:
     missing: str = ""
     is_shared: bool = False
     rounds: int = 0
+    joins: Mapping[str, Vector] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def is_kept_by_others(self) -> bool:
@@ -60,9 +64,9 @@ class Case:
         """The same, where increments go by another program."""
         return replace(self, ways=replace(self.ways, incremental=incremental))
 
-    def building_by(self, rebuild: Candidate) -> Case:
-        """The same, where the states are built by another program."""
-        return replace(self, ways=replace(self.ways, rebuild=rebuild))
+    def building(self, joins: Mapping[str, Vector]) -> Case:
+        """The same, where other joins are built with the states."""
+        return replace(self, joins=joins)
 
     def predictions(self) -> Predictions:
         """What each way is expected to cost."""
@@ -72,15 +76,15 @@ class Case:
     def in_full(self) -> tuple[Prediction, Prediction]:
         """What building the states, and what the answer alone, are expected to cost."""
         ways, predict = self.ways, self.evidence.predict
-        return (
-            predict("rebuild", ways.rebuild, ways.text, ways.other),
-            predict("text", ways.text, ways.rebuild, ways.other),
-        )
+        rebuild = predict("rebuild", ways.rebuild, ways.text, ways.other)
+        for join, work in self.joins.items():
+            rebuild = rebuild.besides(work, *self._building(join, work))
+        return rebuild, predict("text", ways.text, ways.rebuild, ways.other)
 
-    def rebuilding(self, program: Candidate) -> float:
-        """Seconds of CPU that building the states by a program is expected to take."""
-        ways = self.ways
-        return self.evidence.predict("rebuild", program, ways.text, ways.other).price
+    def _building(self, join: str, work: Vector) -> tuple[float, float]:
+        """Seconds of CPU that building a join takes, in tasks and outside: as it last took, or by the model."""
+        rates, took = self.evidence.coefficients, self.evidence.last_build_of(join)
+        return rates.in_tasks(work) if took is None else took, rates.outside(work)
 
     def turned(self) -> Case:
         """The same, where a full run merges rows and does not, or the other way round."""

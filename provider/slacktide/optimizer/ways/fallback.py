@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
-from slacktide.optimizer.costs.prediction import program_key
 from slacktide.optimizer.estimates import NOTHING
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.full import SIGNED, anew, from_snapshots, without_states
@@ -94,13 +93,12 @@ def plan_without_joins(view: ReadView, plan: ViewPlan) -> ViewPlan | None:
         program = Program((*steps,))
     else:
         program = anew(plan.view, view, analysis)
-    predicted = {**plan.predicted_as_it_is, "program": program_key(program)}
     fails = tuple(Reason("JOIN_FAILS", chain) for chain in joins) if len(joins) == 1 else ()
     return replace(
         plan,
         program=program,
         reasons=(*plan.reasons, *fails),
-        predicted=predicted,
+        predicted=plan.predicted_as_it_is,
         remembers=_without(plan, joins),
     )
 

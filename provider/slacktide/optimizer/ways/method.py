@@ -16,6 +16,7 @@ from slacktide.common.reasons import Reason
 from slacktide.optimizer.costs import work_by_node
 from slacktide.optimizer.plan import Method
 from slacktide.optimizer.programs.full import SIGNED, without_states
+from slacktide.optimizer.programs.join_bags import sources_of
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.upkeep import analysis_of, missing_state, passed_snapshot
 from slacktide.optimizer.ways.building import Building, building, dear_joins
@@ -88,9 +89,10 @@ class _Weighing:
         """Choose where increments go by some joins, or would if the states were there."""
         built = self._building(self.situation.remembers)
         case = self._case(now, built, missing)
-        if less := dear_joins(built, self.question, now, case):
-            built = built.without_joins()
-            case = self._case(less if missing else now, built, missing)
+        dear = dear_joins(case)
+        if dear:
+            built = self._building({*self.situation.remembers} - {*dear})
+            case = case.building(built.joins)
         found = self._found(case)
         if found.way == "incremental":
             new = self.question.reconsidered(now, found.full)
@@ -101,36 +103,47 @@ class _Weighing:
             going_on = self._found(other)
             if going_on.way == "incremental":
                 return self._extended(without, other, going_on.reasons)
-        return self._in_full(now, less or now, built, case, found)
+        return self._in_full(now, built, case, found, dear)
 
     def _in_full(
-        self, now: Remembering, kept: Remembering, built: Building, case: Case, found: Weighed
+        self,
+        now: Remembering,
+        built: Building,
+        case: Case,
+        found: Weighed,
+        dear: Mapping[str, float],
     ) -> Chosen:
         """Give the answer alone, or build the states, and with them a join that starts to be remembered.
 
         Args:
-            now: what is remembered where nothing is built.
-            kept: what is remembered on where the states are built.
-            built: by which program they are.
+            now: what is remembered at the start of the run.
+            built: what is built where the states are.
             case: of the run.
             found: the way that is to be taken.
+            dear: the joins that are given up where the states are built, as of `dear_joins`.
         """
-        new = kept
+        new, remembers = now, self.situation.remembers
         if may_build(case, found):
-            new = self.question.started_in_full(kept, found, self.situation.remembers)
-        if new is not kept and new.switch is not None:
+            new = self.question.started_in_full(now, found, remembers)
+        if new is not now and new.switch is not None:
             found = with_join(found, new.switch.saving, new.switch.cost)
-            built = self._building({*built.chains, *new.chains})
-            rebuild, _ = case.building_by(built.candidate).in_full()
-            found = found.going_by(rebuild)
-        if found.way == "rebuild":
-            told = {**found.to_dict(), **new.told()}
-            return Chosen(
-                "full", found.reasons, built.program, predicted=told, remembers=built.chains
-            )
-        told, (text, _) = {**found.to_dict(), **now.told()}, self._alone(built)
-        remembers = self.situation.remembers
-        return Chosen("full", found.reasons, text, predicted=told, remembers=remembers)
+            built = self._building({*remembers, *new.chains} - {*dear})
+            found = found.going_by(case.building(built.joins).in_full()[0])
+        told = {**found.to_dict(), **new.told()}
+        if found.way != "rebuild":
+            text, _ = self._alone(built)
+            return Chosen("full", found.reasons, text, predicted=told, remembers=remembers)
+        if built.joins:
+            told["joins"] = [*built.joins]
+        if dear:
+            of = sources_of(self.question.analysis, dear)
+            told["given_up"] = [
+                {"chain": join, "join_of": [*of[join]], "cost": round(took, 3)}
+                for join, took in sorted(dear.items())
+            ]
+        return Chosen(
+            "full", found.reasons, built.program, predicted=told, remembers=built.remembers
+        )
 
     def _building(self, chains: Collection[str]) -> Building:
         question = self.question
@@ -156,13 +169,15 @@ class _Weighing:
         view, situation = self.view, self.situation
         text, other = (in_full(one, view, situation) for one in self._alone(built))
         extended = extending(now.maintenance.program, view, situation)
+        rebuild = in_full(built.bare, view, situation)
         return Case(
-            Ways(incremental=extended, rebuild=built.candidate, text=text, other=other),
+            Ways(incremental=extended, rebuild=rebuild, text=text, other=other),
             situation.evidence,
             situation.share,
             missing,
             situation.is_shared,
             situation.rounds,
+            built.joins,
         )
 
     def _found(self, case: Case) -> Weighed:
@@ -221,9 +236,10 @@ def _built(
 ) -> Chosen:
     """Build states and answer anew where there is nothing to choose."""
     built = building(name, view, analysis, situation, situation.remembers)
-    known = situation.evidence.predict("rebuild", built.candidate)
-    predicted = Weighed("rebuild", (), (known,)).to_dict()
-    return Chosen("full", reasons, built.program, predicted=predicted, remembers=built.chains)
+    predicted = predicted_of("rebuild", built.bare, view, situation)
+    if built.joins:
+        predicted = {**predicted, "joins": [*built.joins]}
+    return Chosen("full", reasons, built.program, predicted=predicted, remembers=built.remembers)
 
 
 def first_run(situation: Situation) -> tuple[Reason, ...]:

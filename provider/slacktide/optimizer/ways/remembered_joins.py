@@ -70,7 +70,6 @@ class Switch:
         starts: whether it starts.
         saving: seconds of CPU that a run is expected to take less from then on, by increments or in full as is cheaper without.
         cost: seconds of CPU that this run takes more.
-        given_up: the chains of joins that no run starts to remember again, as building them with the states is too dear.
     """
 
     rel: r.Rel
@@ -78,7 +77,6 @@ class Switch:
     starts: bool
     saving: float
     cost: float
-    given_up: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that plans store."""
@@ -88,7 +86,6 @@ class Switch:
             "starts": self.starts,
             "saving": round(self.saving, 3),
             "cost": round(self.cost, 3),
-            **({"given_up": [*self.given_up]} if self.given_up else {}),
         }
 
 
@@ -270,7 +267,8 @@ class Question:
             saving = taken - self._price_with(after.program, rel, program, work, price)
             begun = self._work(first.program, rel)
             more = max(-self._saving(program, work, price, first.program, begun), 0.0)
-            cost = (self.evidence.building(chain) or more) + building
+            took = self.evidence.last_build_of(chain)
+            cost = (more if took is None else took) + building
             if pays(saving, cost, self.rounds - 1 if self.rounds else times, taken):
                 switch = Switch(rel, chain, starts=True, saving=saving, cost=cost)
                 found.append(Remembering(first, chains, switch))
@@ -312,20 +310,6 @@ class Question:
                 switch = Switch(rel, chain, starts=False, saving=saving, cost=0.0)
                 found.append(Remembering(without, chains, switch))
         return max(found, key=_saved, default=None)
-
-    def giving_up(
-        self, given_up: tuple[str, ...], chains: tuple[str, ...], saving: float
-    ) -> Remembering:
-        """What to remember from a run on that does not build some joins, as that is too dear.
-
-        Args:
-            given_up: the chains of these.
-            chains: of the joins that are remembered on.
-            saving: seconds of CPU that the run takes less.
-        """
-        rel = min(joins_of(self.analysis, given_up), key=lambda one: one.digest)
-        switch = Switch(rel, given_up[0], starts=False, saving=saving, cost=0.0, given_up=given_up)
-        return Remembering(self.maintained(chains), chains, switch)
 
     def _is_there(self, chain: str) -> bool:
         """Whether a state is there as of the start of the run."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -141,49 +140,18 @@ def test_dear_runs_are_those_after_changes_not_much_larger() -> None:
     assert len(Evidence(runs).dear("p", 0.5)) == 4, "of how many have come nobody knows"
 
 
-def candidates() -> tuple[Candidate, Candidate]:
-    """A program that builds states, and the same with a join besides."""
-    bare = Candidate("bare", Vector(rows_read=1e6))
-    work = Vector(rows_read=3e6, jobs=2)
-    return bare, Candidate("joined", work, joins=("states/j",), bare=bare)
-
-
-def ran(run: int, program: str, seconds: float, **told: Any) -> PastRun:
-    return PastRun(run, "rebuild", program, Vector(), Vector(), seconds, **told)
-
-
-def test_a_program_that_builds_a_join_costs_what_it_does_without_and_what_the_join_took() -> None:
-    bare, joined = candidates()
-    unknown = Evidence([ran(1, "bare", 2.0)])
-    by_model = 2.0 + DEFAULTS.in_tasks(joined.besides)
-    assert unknown.predict("rebuild", joined).in_tasks == pytest.approx(by_model)
-    known = Evidence([ran(1, "bare", 2.0), ran(2, "other", 9.0, built={"states/j": 4.0})])
-    found = known.predict("rebuild", joined)
-    assert (found.in_tasks, found.basis, found.program) == (6.0, "observed", "joined")
-    assert found.outside == DEFAULTS.outside(joined.besides)
-    assert known.predict("rebuild", bare).in_tasks == 2.0
-
-
-def test_a_program_without_the_join_costs_what_is_left_of_the_one_with_it() -> None:
-    bare, joined = candidates()
-    known = Evidence([ran(1, "joined", 9.0, built={"states/j": 4.0, "states/s": 1.0})])
-    assert known.predict("rebuild", joined).in_tasks == 9.0
-    assert known.predict("rebuild", bare._replace(richer=joined)).in_tasks == 5.0
-    text = Candidate("text", Vector(rows_read=1e6))
-    assert known.predict("text", text, joined).in_tasks == 5.0
-    without = Evidence([ran(1, "bare", 3.0)])
-    assert without.predict("text", text, joined).in_tasks == 3.0
-
-
-def test_what_the_answer_alone_took_stands_for_building_it_with_a_join_and_what_that_takes() -> (
-    None
-):
-    _, joined = candidates()
-    text = Candidate("text", Vector(rows_read=1e6))
-    alone = PastRun(3, "text", "text", Vector(), Vector(), 2.0)
-    built = ran(2, "joined", 9.0, built={"states/j": 4.0}, is_first=True)
-    known = Evidence([built, alone])
-    assert known.predict("rebuild", joined, text).in_tasks == 6.0
+def test_what_building_a_join_took_is_none_of_what_the_states_take() -> None:
+    work = Vector(rows_read=1e6)
+    states, text = Candidate("states", work), Candidate("text", work)
+    built = PastRun(1, "rebuild", "states", work, work, 9.0, joins={"states/j": 4.0})
+    known = Evidence([built])
+    assert known.predict("rebuild", states, text).in_tasks == 5.0
+    assert known.predict("text", text, states).in_tasks == 5.0
+    assert (known.last_build_of("states/j"), known.last_build_of("states/k")) == (4.0, None)
+    assert known.spent_since(0) >= 9.0
+    dearer = replace(built, run=2, joins={"states/j": 12.0})
+    assert Evidence([dearer]).predict("rebuild", states).in_tasks == 0.0, "never less than nothing"
+    assert Evidence([built, dearer]).last_build_of("states/j") == 12.0
 
 
 def test_who_merges_no_rows_has_the_jobs_of_who_merged_none() -> None:
