@@ -71,7 +71,7 @@ class Cell:
         return self._cost(self.choice) - self.best <= self.noise
 
     @property
-    def is_near(self) -> bool:
+    def is_way_near(self) -> bool:
         """Whether the chosen way costs near what the best one does, each where it is always taken."""
         return _is_near(self._cost(self.choice), self.best)
 
@@ -91,14 +91,14 @@ class Cell:
         return self.taken["chosen"] / max(self._best_beside, TICK)
 
     @property
-    def is_cheap(self) -> bool:
+    def are_runs_near(self) -> bool:
         """Whether what the planner's runs took is near what the best way took beside them: a factor, or seconds."""
         return _is_near(self.taken["chosen"], self._best_beside)
 
     @property
     def is_beyond_noise(self) -> bool:
         """Whether the planner's runs took more than is near the best, and more than noise tells apart."""
-        return not self.is_cheap and self.taken["chosen"] - self._best_beside > self.noise
+        return not self.are_runs_near and self.taken["chosen"] - self._best_beside > self.noise
 
     @property
     def _best_beside(self) -> float:
@@ -116,7 +116,7 @@ class Cell:
         """Give the form of the summary."""
         costs = {name: round(self._cost(name), 3) for name in WORKSPACES}
         where = {"view": self.view, "nature": self.nature, "share": self.share}
-        told = {"choice": self.choice, "right": self.is_right, "cheap": self.is_cheap}
+        told = {"choice": self.choice, "right": self.is_right, "cheap": self.are_runs_near}
         return {**where, **told, **costs, "noise": round(self.noise, 3)}
 
 
@@ -151,7 +151,7 @@ def totals(found: Sequence[Cell]) -> dict[str, float]:
     }
 
 
-def bounded(found: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def increments_beside_full(found: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """What the planner's runs by increments took, seconds of CPU, and those that turned back in times of the full run beside them."""
     runs = [
         (told, one["full"][view]["seconds"])
@@ -225,12 +225,12 @@ def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "left": len(seen) - len(told),
         "even": sum(cell.is_even for cell in told),
         "right": round(sum(cell.is_right for cell in told) / max(len(told), 1), 4),
-        "way near the best": round(sum(cell.is_near for cell in told) / max(len(told), 1), 4),
-        "near the best": round(sum(cell.is_cheap for cell in told) / max(len(told), 1), 4),
+        "way near the best": round(sum(cell.is_way_near for cell in told) / max(len(told), 1), 4),
+        "near the best": round(sum(cell.are_runs_near for cell in told) / max(len(told), 1), 4),
         "beyond noise": sum(cell.is_beyond_noise for cell in told),
         "not near by noise alone": round(missed_by_noise(told), 1),
         "not right": [cell.to_dict() for cell in told if not cell.is_right],
-        "not near": [cell.to_dict() for cell in told if cell.is_right and not cell.is_cheap],
+        "not near": [cell.to_dict() for cell in told if cell.is_right and not cell.are_runs_near],
         "error of expected CPU": {
             "median": round(errors[len(errors) // 2], 4) if errors else None,
             "90th percentile": round(errors[len(errors) * 9 // 10], 4) if errors else None,

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES
-from tests.campaigns.hindsight_cells import Cell, bounded, cells, summary, totals, with_jobs
+from tests.campaigns.hindsight_cells import (
+    Cell,
+    cells,
+    increments_beside_full,
+    summary,
+    totals,
+    with_jobs,
+)
 from tests.campaigns.hindsight_sequences import History, histories, times_of_best
 
 ROOT: Final = Path(__file__).parents[2]
@@ -88,7 +95,7 @@ def _figures(measured: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) ->
     )
     yield (
         f"* Of the cells that are not near the best, {figures['beyond noise']} are so by more than noise. A planner that takes the better way of each cell each"
-        f" time would miss {figures['not near by noise alone']:.0f} of them by noise alone: so many, on average, where runs are drawn anew from those of the ways."
+        f" time would not be near in {figures['not near by noise alone']:.0f} of all cells, by noise alone: so many, on average, where runs are drawn anew from those of the ways."
     )
     told = {name: f"{seconds:,.0f} s" for name, seconds in totals(cells(measured)).items()}
     yield (
@@ -98,7 +105,7 @@ def _figures(measured: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) ->
     yield (
         f"* Held against the [cheapest sequence of ways](#all-runs-of-a-view), of who had known all arrivals before, they took {times_of_best(histories(measured)):.2f} times as much."
     )
-    guard = bounded(measured)
+    guard = increments_beside_full(measured)
     yield (
         f"* Its {guard['runs']} runs by increments took {guard['seconds']:,.0f} s, full runs beside them {guard['full']:,.0f} s. {guard['turned']} of them"
         f" [turned back](adr/0012-turning-back.md), at {guard['median']:.1f} times of full at the median and {guard['most']:.1f} at most."
@@ -130,11 +137,11 @@ def _shown(cell: Cell | None) -> str:
     if not cell.choices:
         return "-"
     text = f"{cell.choice[0]} {cell.regret:.2f}"
-    return text if cell.is_right and cell.is_cheap else f"**{text}**"
+    return text if cell.is_right and cell.are_runs_near else f"**{text}**"
 
 
 def _misses(found: Sequence[Cell]) -> Iterator[str]:
-    missed = [cell for cell in found if not (cell.is_right and cell.is_cheap)]
+    missed = [cell for cell in found if not (cell.is_right and cell.are_runs_near)]
     if not missed:
         return
     yield "## What was missed"
@@ -145,7 +152,7 @@ def _misses(found: Sequence[Cell]) -> Iterator[str]:
     yield "|---" * 11 + "|"
     for cell in missed:
         seconds = (f"{one:.2f}" for one in (*cell.taken.values(), cell.noise))
-        told = (cell.is_right, cell.is_cheap, cell.is_beyond_noise)
+        told = (cell.is_right, cell.are_runs_near, cell.is_beyond_noise)
         verdicts = ("yes" if so else "no" for so in told)
         where = (cell.view, cell.nature, f"{cell.share:.2%}", cell.choice)
         yield f"| {' | '.join((*where, *seconds, *verdicts))} |"
@@ -155,7 +162,8 @@ def _sequences(found: Sequence[History]) -> Iterator[str]:
     yield "## All runs of a view"
     yield ""
     yield "A run that keeps states for later ones may be dearer than another way, and pay. So all runs of a view are held against the cheapest sequence of ways,"
-    yield "too: increments need states, and a full run leaves none unless it builds them, for *building* more, the median of the planner's own runs."
+    yield "too: increments need states, and a full run leaves none unless it builds them, for *building* more, the median of the planner's own runs. The sequence is"
+    yield "put together from runs of the other workspaces, so that the planner's own may take less."
     yield ""
     yield "| view | building | increments | full | best sequence | chosen | of best |"
     yield "|---" * 7 + "|"

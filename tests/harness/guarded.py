@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from slacktide.optimizer.ways import method
+from slacktide.optimizer.ways import decision
 from slacktide.program import operator as o
 from slacktide.program.limits import Limits
 
@@ -22,5 +22,5 @@ def one_row(program: o.Program, *_: object) -> Limits:
 def wary(limits: Callable[..., Limits] = one_row) -> Iterator[None]:
     """Guard incremental programs; as all is small, nothing is weighed by what runs have taken here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(method, "_guard", limits)
+        patch.setattr(decision, "_guard", limits)
         yield

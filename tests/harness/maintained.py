@@ -13,9 +13,9 @@ from slacktide.algebra.view import ReadView
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.compaction import extended, merge_program
 from slacktide.optimizer.costs import Evidence
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.upkeep import kept_versions
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.program.operator import Program

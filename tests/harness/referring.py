@@ -13,7 +13,7 @@ from typing import Any
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjunction
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.program.reference.bags import Bag
 from tests.harness.plans import SourceShape
 from tests.harness.plans.scalars import call, whole

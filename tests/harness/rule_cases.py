@@ -15,8 +15,8 @@ from typing import Final
 from slacktide.algebra import relation as r
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.program.reference.bags import Bag
 from tests.harness import referring
 from tests.harness.histories import next_changes, shapes_of

@@ -8,8 +8,8 @@ from dataclasses import fields
 
 import pytest
 
-from slacktide.optimizer.deltas.rule import DeltaRule
 from slacktide.optimizer.expand import all_rules
+from slacktide.optimizer.rule_parts.rule import DeltaRule
 from slacktide.optimizer.rules import RULES
 from tests.meta.tree import PROVIDER, ROOT, sources
 

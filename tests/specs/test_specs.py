@@ -28,9 +28,9 @@ import pytest
 from slacktide.algebra.relation import Join, Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import relations
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.programs.derivation import Derivation, Premises
 from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.program.operator import Program, Publish
 from slacktide.program.textual import program_text
 from tests.harness.histories import next_changes, shapes_of

@@ -23,7 +23,7 @@ from slacktide.engine.definitions.declaring import apply_declared, declare
 from slacktide.engine.definitions.drafts import known
 from slacktide.engine.intake.accepting import Intake
 from slacktide.engine.plan import Plan
-from slacktide.engine.planning.binding import make_plan
+from slacktide.engine.planning.plan_making import make_plan
 from slacktide.engine.reports import Report
 from slacktide.engine.running.refreshing import Refresh
 from slacktide.engine.telling.explanation import (
@@ -41,7 +41,7 @@ from slacktide.store.garbage import GRACE, Removed, collect
 from slacktide.store.store import Store, random_token
 
 if TYPE_CHECKING:
-    from slacktide.engine.planning.calibrating import Calibration
+    from slacktide.engine.calibrating import Calibration
     from slacktide.spark.sessions.handles import DataFrame, SparkSession
 
 
@@ -318,7 +318,7 @@ class Workspace(WorkspaceDefinitions):
             spark: the session.
             tell: takes the name of what is measured next.
         """
-        from slacktide.engine.planning.calibrating import calibrate
+        from slacktide.engine.calibrating import calibrate
 
         return calibrate(self._store, spark, self._clock, tell)
 

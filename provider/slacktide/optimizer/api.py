@@ -16,9 +16,9 @@ from slacktide.optimizer.programs.derivation import Premises
 from slacktide.optimizer.programs.maintenance import resume
 from slacktide.optimizer.programs.upkeep import analysis_of, passed_snapshot, state_sources
 from slacktide.optimizer.statistics import Statistics
+from slacktide.optimizer.ways.candidates import predicted_of
 from slacktide.optimizer.ways.case import LARGEST_SHARE
-from slacktide.optimizer.ways.expectation import predicted_of
-from slacktide.optimizer.ways.method import choose, first_run
+from slacktide.optimizer.ways.decision import choose, first_run
 from slacktide.optimizer.ways.situation import Situation
 
 

@@ -38,7 +38,7 @@ class ViewPlan:
             is stale once there was another; 0 for a view that the run itself adds.
         foreign_keys: those that the program goes by, each as text.
         predicted: what the program is expected to cost, and what the alternatives are; see
-            `slacktide.optimizer.ways.predictions.Weighed`. Empty where the planner cannot tell. Under
+            `slacktide.optimizer.ways.weighed.Weighed`. Empty where the planner cannot tell. Under
             `remembering` stands what a run starts or stops to remember, and why.
         remembers: the chains of joins that the view remembers once the run is done; see
             `slacktide.optimizer.ways.remembered_joins`.

@@ -10,7 +10,7 @@ import pytest
 from slacktide.algebra.scalar import Reference, SortKey
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import StorageError
-from slacktide.optimizer.deltas import first
+from slacktide.optimizer.rule_parts import first
 from slacktide.program import lightness
 from slacktide.spark.sessions.working import working_session
 from slacktide.spark.tasks.task_run import TaskRun

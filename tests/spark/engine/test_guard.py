@@ -11,7 +11,7 @@ import pytest
 from slacktide.engine.planning import knowledge
 from slacktide.optimizer.costs import Coefficients, Fit
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.ways import guard, method, weighing
+from slacktide.optimizer.ways import decision, guard, weighing
 from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.spark.tasks.bounded import Spent
 from tests.campaigns.misled import few_changes
@@ -100,7 +100,7 @@ def test_changes_that_are_thought_small_are_taken_in_full(
     nothing = {field.name: 1e-9 for field in fields(Coefficients)}
     prices = Coefficients(**nothing | {"rows_read": 1.0, "rows_grouped": 1.0})
     monkeypatch.setattr(knowledge, "fit", lambda *_: Fit(prices, 0, None, None))
-    for module in (method, weighing):
+    for module in (decision, weighing):
         monkeypatch.setattr(module, "LEAST_ROWS", 1)
     monkeypatch.setattr(guard, "LEAST", 1)
     lab.source("p", "id INT, w INT", *((i, i) for i in range(50)))

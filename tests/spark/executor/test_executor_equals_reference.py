@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from slacktide.algebra.textual import to_text
-from slacktide.optimizer.deltas import first
+from slacktide.optimizer.rule_parts import first
 from slacktide.program import lightness
 from slacktide.program.reference.bags import Bag
 from tests.harness.maintained import VIEW, Maintained

@@ -7,7 +7,7 @@ import pytest
 from slacktide import store as s
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.view import ReadView
-from slacktide.engine.answers.kept_answers import texts_between
+from slacktide.engine.answers.former_texts import texts_between
 from slacktide.errors import UnknownObjectError
 from slacktide.store.update import CreateWorkspace
 

@@ -12,7 +12,7 @@ from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
-from slacktide.engine.planning.binding import make_plan
+from slacktide.engine.planning.plan_making import make_plan
 from slacktide.optimizer.programs.determinacy import are_states_determined
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.upkeep import state_sources

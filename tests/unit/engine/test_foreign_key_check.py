@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from slacktide.engine.planning.foreign_key_check import Check, columns_of, null_keys, repeated_keys
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.program import operator as o
 from slacktide.program.reference.bags import Bag
 from slacktide.program.reference.programs import run_program

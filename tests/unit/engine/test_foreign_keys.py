@@ -14,7 +14,6 @@ from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.engine.intake.pinning import pinned_files
-from slacktide.engine.planning.binding import make_plan
 from slacktide.engine.planning.foreign_keys import (
     Loss,
     LostForeignKeysError,
@@ -26,13 +25,14 @@ from slacktide.engine.planning.foreign_keys import (
     lost,
     windows_of,
 )
+from slacktide.engine.planning.plan_making import make_plan
 from slacktide.engine.planning.staleness import stale
 from slacktide.engine.running.committing import requirements
 from slacktide.engine.sources.pins import content_digest
 from slacktide.errors import DataError, SourceError
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.programs import upkeep
 from slacktide.optimizer.programs.maintenance import maintain
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.optimizer.ways import remembered_joins
 from slacktide.spark.tasks.executor import Executor
 from slacktide.store import requirement as q

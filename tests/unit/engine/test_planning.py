@@ -12,7 +12,7 @@ from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
-from slacktide.engine.planning.binding import make_plan
+from slacktide.engine.planning.plan_making import make_plan
 from slacktide.engine.planning.staleness import again, stale
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.compaction import PRICES

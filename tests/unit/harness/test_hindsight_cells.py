@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 from tests.campaigns.hindsight import CALIBRATING, NATURES, SHARES, rounds
-from tests.campaigns.hindsight_cells import bounded, cells, missed_by_noise, summary
+from tests.campaigns.hindsight_cells import cells, increments_beside_full, missed_by_noise, summary
 from tests.campaigns.side_by_side import orders
 
 
@@ -29,7 +29,7 @@ def one(chosen: dict[str, Any], incremental: float, full: float) -> dict[str, An
 def test_the_cheaper_way_is_right() -> None:
     found = [one(told("incremental", 1.0), 1.0, 3.0), one(told("incremental", 1.1), 1.1, 3.0)]
     (cell,) = cells(found)
-    assert (cell.choice, cell.is_right, cell.is_cheap) == ("incremental", True, True)
+    assert (cell.choice, cell.is_right, cell.are_runs_near) == ("incremental", True, True)
 
 
 def test_the_dearer_way_is_wrong_beyond_the_noise_of_both() -> None:
@@ -42,15 +42,15 @@ def test_the_dearer_way_is_wrong_beyond_the_noise_of_both() -> None:
 
 def test_a_tenth_of_a_second_is_near_the_best() -> None:
     (cell,) = cells([one(told("full", 0.19), 0.1, 0.19)] * 2)
-    assert (cell.is_right, cell.is_cheap) == (False, True)
+    assert (cell.is_right, cell.are_runs_near) == (False, True)
 
 
 def test_a_way_is_near_the_best_whatever_the_planner_spent_on_states_besides() -> None:
     keeping = [one(told("full", 2.0), 3.0, 1.0)] * 2
     (cell,) = cells(keeping)
-    assert (cell.is_right, cell.is_near, cell.is_cheap) == (True, True, False)
+    assert (cell.is_right, cell.is_way_near, cell.are_runs_near) == (True, True, False)
     (other,) = cells([one(told("incremental", 1.3), 1.3, 1.0)] * 2)
-    assert (other.is_near, other.is_cheap) == (False, False)
+    assert (other.is_way_near, other.are_runs_near) == (False, False)
     assert summary(keeping)["way near the best"] == 1.0
 
 
@@ -58,8 +58,8 @@ def test_what_is_not_near_the_best_may_be_noise() -> None:
     steady = [one(told("full", 1.3), full, 1.0) for full in (3.0, 3.0, 3.0)]
     noisy = [one(told("full", 1.3), full, 1.0) for full in (3.0, 3.4, 3.0)]
     (of_steady, of_noisy) = [*cells(steady), *cells(noisy)]
-    assert (of_steady.is_cheap, of_steady.is_beyond_noise) == (False, True)
-    assert (of_noisy.is_cheap, of_noisy.is_beyond_noise) == (False, False)
+    assert (of_steady.are_runs_near, of_steady.is_beyond_noise) == (False, True)
+    assert (of_noisy.are_runs_near, of_noisy.is_beyond_noise) == (False, False)
     assert summary(steady)["beyond noise"] == 1
 
 
@@ -114,7 +114,7 @@ def test_what_runs_by_increments_took_is_held_against_full_runs_beside_them() ->
         one(told("full", 3.0), 1.0, 3.0),
     ]
     figures = {"runs": 2, "seconds": 7.0, "full": 6.0, "turned": 1, "median": 2.0, "most": 2.0}
-    assert bounded(found) == figures
+    assert increments_beside_full(found) == figures
 
 
 def test_every_cell_comes_as_often_after_ten_arrivals() -> None:

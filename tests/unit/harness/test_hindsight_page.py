@@ -65,5 +65,5 @@ def test_a_reader_sees_each_cell_and_what_was_missed() -> None:
         "**Right: 50.0%**." in line and "is near the best in 50.0%." in line for line in lines
     )
     assert any("not near the best, 1 are so by more than noise." in line for line in lines)
-    assert any("would miss 0 of them by noise alone" in line for line in lines)
+    assert any("would not be near in 0 of all cells" in line for line in lines)
     assert "unfinished" not in drawn

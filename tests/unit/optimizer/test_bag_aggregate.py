@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.optimizer.deltas.bag_aggregate import aggregate_by_multiplicity
+from slacktide.optimizer.rule_parts.bag_aggregate import aggregate_by_multiplicity
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 from slacktide.program.reference.bags import Bag

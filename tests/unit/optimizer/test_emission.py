@@ -14,11 +14,11 @@ from slacktide.algebra.tree import sources
 from slacktide.common.tree import of_type
 from slacktide.optimizer.choice.choosing import choose
 from slacktide.optimizer.choice.objective import LastFirst, Objective, total, weighted
-from slacktide.optimizer.deltas.bag_aggregate import aggregate_by_multiplicity
 from slacktide.optimizer.expand import METHODS, Problem, expand
 from slacktide.optimizer.periods.emission import emit
 from slacktide.optimizer.periods.plan_space import space_of
 from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.rule_parts.bag_aggregate import aggregate_by_multiplicity
 from slacktide.program.operator import Evaluate, Save
 from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate

@@ -7,9 +7,9 @@ import pytest
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.common.tree import of_type
-from slacktide.optimizer.deltas.first import FEWEST_KEPT, rows_needed, total_order
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.maintenance import maintain, rebuild, scopes
+from slacktide.optimizer.rule_parts.first import FEWEST_KEPT, rows_needed, total_order
 from slacktide.program import operator as o
 from tests.unit.optimizer.views import FILTERED, ORDERS, TOP, column, equal
 

@@ -6,7 +6,7 @@ import pytest
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.textual import from_text
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey, referring
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey, referring
 
 LINE = ForeignKey("l", ("o",), "o", ("k",))
 PAIR = ForeignKey("l", ("a", "b"), "p", ("a", "b"))

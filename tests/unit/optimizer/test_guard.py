@@ -21,7 +21,7 @@ from slacktide.optimizer.costs.prediction import Basis
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.maintenance import maintain
 from slacktide.optimizer.ways.guard import LEAST, guard_of
-from slacktide.optimizer.ways.predictions import Predictions
+from slacktide.optimizer.ways.weighed import Predictions
 from slacktide.program import operator as o
 from tests.unit.optimizer.costs.test_program_work import BOTH, SHAPES, known
 

@@ -8,8 +8,8 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.common.tree import of_type
 from slacktide.errors import DataError
-from slacktide.optimizer.deltas.recomputed import recomputed
 from slacktide.optimizer.programs.normal import normal
+from slacktide.optimizer.rule_parts.recomputed import recomputed
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case
 from tests.harness.plans.sources import SourceShape

@@ -15,7 +15,6 @@ from slacktide.common.tree import of_type
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.compaction import extended
 from slacktide.optimizer.costs import Evidence
-from slacktide.optimizer.deltas.states import chain_of
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.upkeep import (
     kept_versions,
@@ -23,6 +22,7 @@ from slacktide.optimizer.programs.upkeep import (
     state_sources,
     upkeep_of,
 )
+from slacktide.optimizer.rule_parts.states import chain_of
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.program import operator as o
 from tests.unit.optimizer.views import (

@@ -7,7 +7,7 @@ import pytest
 from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Column
 from slacktide.common.tree import of_type
-from slacktide.optimizer.deltas.reduction import reduced
+from slacktide.optimizer.rule_parts.reduction import reduced
 from slacktide.program import operator as o
 
 KEY, VALUE, COUNT, OUT = (Column(n, f"c{n}", "BIGINT", nullable=True) for n in range(1, 5))

@@ -8,10 +8,10 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.deltas.additive import is_additive
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.programs.derivation import Derivation, Premises
 from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.rule_parts.additive import is_additive
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.optimizer.rules import RULES
 from slacktide.program import operator as o
 from tests.unit.optimizer.views import (
@@ -152,7 +152,7 @@ def test_what_no_file_can_have_is_not_remembered() -> None:
 
 
 def test_a_state_is_known_by_what_it_means() -> None:
-    from slacktide.optimizer.deltas.states import chain_of
+    from slacktide.optimizer.rule_parts.states import chain_of
 
     renamed = r.Scan("orders", tuple(column(c.id + 50, c.type) for c in ORDERS.columns))
     same = r.Scan(

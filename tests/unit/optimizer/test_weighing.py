@@ -13,7 +13,7 @@ from slacktide.optimizer.costs import Candidate, Evidence, PastRun
 from slacktide.optimizer.costs.evidence import MOST_STARTING, STARTING
 from slacktide.optimizer.programs.full import COUNTING, MERGING
 from slacktide.optimizer.ways.case import REGRET, Case
-from slacktide.optimizer.ways.predictions import Weighed
+from slacktide.optimizer.ways.weighed import Weighed
 from slacktide.optimizer.ways.weighing import LEAST_ROWS, weigh
 from tests.unit.optimizer.weighed import (
     COSTS,

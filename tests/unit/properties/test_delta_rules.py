@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from slacktide.optimizer.deltas import first
-from slacktide.optimizer.deltas.rule import DeltaRule
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs import derivation
+from slacktide.optimizer.rule_parts import first
+from slacktide.optimizer.rule_parts.rule import DeltaRule
 from slacktide.optimizer.rules import RULES
 from slacktide.program.reference.bags import consolidate
 from tests.harness.maintained import VIEW

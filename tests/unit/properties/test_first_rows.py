@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from slacktide.algebra.textual import from_text
-from slacktide.optimizer.deltas import first
+from slacktide.optimizer.rule_parts import first
 from slacktide.program.reference import programs
 from slacktide.program.reference.bags import Bag
 from slacktide.program.reference.first import is_dry as dry

@@ -9,8 +9,8 @@ import pytest
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.programs.upkeep import upkeep_of
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.program.operator import ByBalance
 from tests.harness.maintained import Maintained
 from tests.harness.plans import Case

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from slacktide.algebra.textual import to_text
-from slacktide.optimizer.deltas import first
+from slacktide.optimizer.rule_parts import first
 from tests.harness.maintained import Maintained
 from tests.harness.plans import cases
 

@@ -12,8 +12,8 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjunction
 from slacktide.algebra.textual import to_text
-from slacktide.optimizer.deltas.rule import JoinOrder
 from slacktide.optimizer.programs.join_order import JoinOrders
+from slacktide.optimizer.rule_parts.rule import JoinOrder
 from slacktide.optimizer.statistics import ColumnFacts, Figure, SourceFacts, Statistics
 from tests.harness.maintained import Maintained
 from tests.harness.plans.histories import histories

@@ -13,8 +13,8 @@ import pytest
 from slacktide.common.node import Node
 from slacktide.common.tree import graft, of_type
 from slacktide.errors import DataError
-from slacktide.optimizer.deltas import first
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.rule_parts import first
 from slacktide.program import operator as o
 from tests.harness.rule_cases import CASES, SEEDS, RuleCase, as_of
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import strategies as st
 
 from slacktide.algebra.textual import to_text
-from slacktide.optimizer.deltas.states import bag_chain
 from slacktide.optimizer.programs import join_bags
 from slacktide.optimizer.programs.join_bags import joins_of
 from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.rule_parts.states import bag_chain
 from slacktide.optimizer.ways import remembered_joins
-from slacktide.optimizer.ways.predictions import Weighed
 from slacktide.optimizer.ways.remembered_joins import Question, Remembering
+from slacktide.optimizer.ways.weighed import Weighed
 from slacktide.program.reference.bags import consolidate
 from slacktide.program.reference.relations import evaluate
 from tests.harness.maintained import Maintained

@@ -9,7 +9,7 @@ import pytest
 from slacktide import store as s
 from slacktide.algebra.scalar import Column
 from slacktide.program import operator as o
-from slacktide.spark.tables.task_tables import Tables
+from slacktide.spark.tables.pinned_tables import Tables
 from slacktide.store.update import CreateWorkspace
 
 X = Column(1, "x", "INT", True)

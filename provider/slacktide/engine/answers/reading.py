@@ -8,7 +8,7 @@ from slacktide.algebra.scalar import Column
 from slacktide.algebra.sql import quoted, scalar_sql, sort_key_sql
 from slacktide.algebra.view import ReadView
 from slacktide.common.change_feed import CHANGE_TYPE, COMMIT_VERSION, DELETE, INSERT
-from slacktide.engine.answers.kept_answers import text_as_of, texts_between
+from slacktide.engine.answers.former_texts import text_as_of, texts_between
 from slacktide.engine.definitions.drafts import known
 from slacktide.errors import UnknownObjectError, UnsupportedQueryError
 from slacktide.spark.files.defaults import never_null_sql

@@ -15,7 +15,7 @@ from slacktide.engine.planning.foreign_keys import (
     example,
     foreign_key_of,
 )
-from slacktide.engine.planning.taking_in import taken_in
+from slacktide.engine.planning.how_far import taken_in
 from slacktide.program.operator import Operator, Program
 from slacktide.spark.tasks.task import Task
 from slacktide.store import requirement as q

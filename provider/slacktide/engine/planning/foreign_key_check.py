@@ -14,7 +14,7 @@ from slacktide.algebra.equalities import conjunction
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Call, Column, Scalar, reference
 from slacktide.algebra.types import BOOLEAN
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.program import operator as o
 from slacktide.program.balance import Balance
 from slacktide.program.operator import Operator

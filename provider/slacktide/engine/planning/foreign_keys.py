@@ -17,10 +17,10 @@ from slacktide.engine.plan import Plan
 from slacktide.engine.planning.foreign_key_check import Check
 from slacktide.engine.planning.knowledge import current_joins
 from slacktide.errors import DataError, SourceError
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.join_bags import is_ahead
 from slacktide.optimizer.programs.upkeep import Upkeep, upkeep_of
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.program.operator import Operator, Program
 from slacktide.spark.tasks.task import Task
 from slacktide.store import requirement as q

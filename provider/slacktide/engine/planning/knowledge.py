@@ -18,7 +18,7 @@ from slacktide.algebra.tree import relations
 from slacktide.algebra.view import ReadView
 from slacktide.algebra.widths import row_width
 from slacktide.common.chain_ids import mirror_id
-from slacktide.engine.planning.past_runs import has_stumbled, has_turned_back, past_run, sample_of
+from slacktide.engine.planning.lessons import has_stumbled, has_turned_back, past_run, sample_of
 from slacktide.engine.planning.sizes import (
     all_counted,
     changed_rows,
@@ -29,10 +29,10 @@ from slacktide.engine.planning.sizes import (
 )
 from slacktide.optimizer.costs import DEFAULTS, Coefficients, Evidence, Fit, fit
 from slacktide.optimizer.costs.evidence import USUAL
-from slacktide.optimizer.deltas.states import bag_chain, chain_of
 from slacktide.optimizer.mirror import leading_column
 from slacktide.optimizer.programs.join_bags import present
 from slacktide.optimizer.programs.normal import normal
+from slacktide.optimizer.rule_parts.states import bag_chain, chain_of
 from slacktide.optimizer.statistics import (
     ChangeFacts,
     Figure,

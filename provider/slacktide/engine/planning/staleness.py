@@ -10,9 +10,9 @@ from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.engine.intake.pinning import oldest_snapshots
 from slacktide.engine.plan import Declared, Plan
-from slacktide.engine.planning.binding import make_plan
 from slacktide.engine.planning.foreign_keys import lost
 from slacktide.engine.planning.mirrors_due import is_mirror_due, mirror_versions
+from slacktide.engine.planning.plan_making import make_plan
 from slacktide.engine.planning.situating import state_versions
 from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from slacktide.common.reasons import Reason
-from slacktide.engine.answers.kept_answers import former_answer
+from slacktide.engine.answers.former_texts import former_answer
 from slacktide.engine.intake.pinning import check_pinned
 from slacktide.engine.work import Work, is_of_all
 from slacktide.errors import (

@@ -11,7 +11,7 @@ from slacktide.engine.definitions.expansion import all_texts, query_of
 from slacktide.engine.definitions.places import check_apart, sink_path
 from slacktide.engine.definitions.sink_setting import check_sink_of
 from slacktide.engine.plan import Plan, Registration
-from slacktide.engine.planning.binding import plan_first
+from slacktide.engine.planning.plan_making import plan_first
 from slacktide.engine.work import Work
 from slacktide.errors import CommitConflictError, SlacktideError, UserError
 from slacktide.store import requirement as q

@@ -11,8 +11,8 @@ from slacktide.algebra.textual import to_text
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.engine.plan import Plan
-from slacktide.engine.planning.binding import plan_next
 from slacktide.engine.planning.knowledge import current_joins
+from slacktide.engine.planning.plan_making import plan_next
 from slacktide.engine.planning.sizes import stored_facts
 from slacktide.engine.reports import Report
 from slacktide.engine.telling.plan_tree import plan_tree

@@ -52,7 +52,7 @@ class Status:
         costs: how well the cost model tells of the newest runs: how many these are, the median of the
             relative error, and the 90th percentile of the factor; see `slacktide.optimizer.costs.Fit`.
         calibration: what units of work were measured to cost; see
-            `slacktide.engine.planning.calibrating.Calibration`; `is_whole` is false where an earlier version measured fewer
+            `slacktide.engine.calibrating.Calibration`; `is_whole` is false where an earlier version measured fewer
             kinds of work, so that its prices of tasks are not taken. None where nobody has.
     """
 

@@ -10,10 +10,10 @@ from typing import Any
 from slacktide.algebra.view import ReadView
 from slacktide.engine.definitions.drafts import POLICIES, known
 from slacktide.engine.definitions.goal_setting import check_weights, weights_of
-from slacktide.engine.planning.binding import time_for_search
-from slacktide.engine.planning.circumstances import at_pace, next_situation
 from slacktide.engine.planning.knowledge import Knowledge
+from slacktide.engine.planning.plan_making import time_for_search
 from slacktide.engine.planning.progressing import imagined_progress
+from slacktide.engine.telling.circumstances import at_pace, next_situation
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.costs import Vector

@@ -13,10 +13,10 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.equalities import parts_of
 from slacktide.algebra.scalar import Scalar, reference
 from slacktide.algebra.tree import references, row_source, sources, substitute
-from slacktide.optimizer.deltas.rule import Near
 from slacktide.optimizer.memo.hole import Hole
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.trait import SetDelta
+from slacktide.optimizer.rule_parts.rule import Near
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 

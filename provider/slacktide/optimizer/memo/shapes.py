@@ -13,8 +13,8 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.tree import fresh_ids
 from slacktide.algebra.types import DataType
-from slacktide.optimizer.deltas.recomputed import Recomputed, recomputed
-from slacktide.optimizer.deltas.states import AggregateState, state_of
+from slacktide.optimizer.rule_parts.recomputed import Recomputed, recomputed
+from slacktide.optimizer.rule_parts.states import AggregateState, state_of
 
 
 class Shapes:

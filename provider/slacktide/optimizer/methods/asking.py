@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from slacktide.algebra import relation as r
-from slacktide.optimizer.deltas.rule import Context, DeltaRule
 from slacktide.optimizer.memo.context import Between
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.versions import Version
+from slacktide.optimizer.rule_parts.rule import Context, DeltaRule
 from slacktide.optimizer.rules import RULES
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator

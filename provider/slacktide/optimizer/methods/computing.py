@@ -5,7 +5,6 @@ from __future__ import annotations
 from slacktide.algebra import relation as r
 from slacktide.algebra.tree import inputs
 from slacktide.common.tree import graft
-from slacktide.optimizer.deltas.additive import is_additive
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule, never
@@ -13,6 +12,7 @@ from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetSnap, ValSnap
 from slacktide.optimizer.memo.versions import realised
 from slacktide.optimizer.methods.asking import rows_at
+from slacktide.optimizer.rule_parts.additive import is_additive
 from slacktide.program import operator as o
 from slacktide.program.operator import by_id
 

@@ -23,13 +23,13 @@ from slacktide.algebra.totality import is_strict, is_total
 from slacktide.algebra.tree import references, row_source, substitute
 from slacktide.algebra.types import BIGINT, has_floating
 from slacktide.errors import InvariantError
-from slacktide.optimizer.deltas.additive import SPARED, is_additive, never_overflows
-from slacktide.optimizer.deltas.clusters import cluster_of, joined_by
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.methods.disjunctive import Keys
+from slacktide.optimizer.rule_parts.additive import SPARED, is_additive, never_overflows
+from slacktide.optimizer.rule_parts.clusters import cluster_of, joined_by
 
 Conditions = tuple[s.Scalar, ...]
 

@@ -19,11 +19,11 @@ from slacktide.algebra.equalities import conjunction
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.totality import is_total
 from slacktide.algebra.tree import references
-from slacktide.optimizer.deltas.clusters import Cluster, cluster_of
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap
+from slacktide.optimizer.rule_parts.clusters import Cluster, cluster_of
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 

@@ -17,13 +17,13 @@ from slacktide.algebra.relation import Columns, Rel
 from slacktide.algebra.tree import inputs
 from slacktide.common.tree import graft
 from slacktide.errors import InvariantError
-from slacktide.optimizer.deltas.additive import is_additive
-from slacktide.optimizer.deltas.padding import padding_of
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has, Leads, Reads
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetSnap, Tie, ValSnap
+from slacktide.optimizer.rule_parts.additive import is_additive
+from slacktide.optimizer.rule_parts.padding import padding_of
 from slacktide.program import operator as o
 
 _FIRST = 30

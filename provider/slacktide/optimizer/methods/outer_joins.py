@@ -18,7 +18,6 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjunction
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.types import BIGINT, BOOLEAN
-from slacktide.optimizer.deltas.padding import padded
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule
@@ -26,6 +25,7 @@ from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap
 from slacktide.optimizer.memo.versions import Version
 from slacktide.optimizer.methods.disjunctive import Keys, OuterTree, Term, outer_tree
+from slacktide.optimizer.rule_parts.padding import padded
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Pair
 

@@ -18,12 +18,12 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.relation import Columns, Rel
 from slacktide.algebra.tree import references
-from slacktide.optimizer.deltas.padding import padded
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap
 from slacktide.optimizer.memo.versions import Version
+from slacktide.optimizer.rule_parts.padding import padded
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
 

@@ -15,11 +15,11 @@ from slacktide.common.digest import digest_of
 from slacktide.errors import InvariantError
 from slacktide.optimizer.choice.plan import ChosenPlan, Load, Source
 from slacktide.optimizer.choice.space import PlanSpace
-from slacktide.optimizer.deltas.bag_aggregate import aggregate_by_multiplicity
 from slacktide.optimizer.expand import Expanded
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, with_inputs
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.programs.bases import publish_whole, save_whole
+from slacktide.optimizer.rule_parts.bag_aggregate import aggregate_by_multiplicity
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 

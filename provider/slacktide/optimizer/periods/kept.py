@@ -1,6 +1,6 @@
 """What a view has stored as of one instant, as groups of its memo.
 
-States have the ids that they have today (`slacktide.optimizer.deltas.states`), so that a plan goes on from what the
+States have the ids that they have today (`slacktide.optimizer.rule_parts.states`), so that a plan goes on from what the
 engine has written, whoever planned that.
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from slacktide.errors import InvariantError
-from slacktide.optimizer.deltas.states import bag_chain, chain_of
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap, Trait, ValDelta, ValSnap
 from slacktide.optimizer.memo.versions import moved, realised
+from slacktide.optimizer.rule_parts.states import bag_chain, chain_of
 
 START = 1
 Snap = SetSnap | ValSnap

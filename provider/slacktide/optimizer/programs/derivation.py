@@ -15,14 +15,14 @@ from slacktide.algebra.tree import fresh_ids, row_source, sources
 from slacktide.algebra.types import DataType
 from slacktide.common.chain_ids import answer_id
 from slacktide.errors import InvariantError
-from slacktide.optimizer.deltas.additive import is_additive
-from slacktide.optimizer.deltas.first import FirstRows
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey, Referring, referring
-from slacktide.optimizer.deltas.recomputed import Recomputed, recomputed
-from slacktide.optimizer.deltas.rule import DeltaRule, Kept, Near
-from slacktide.optimizer.deltas.states import AggregateState, bag_chain, first_chain, state_of
 from slacktide.optimizer.programs.join_order import JoinOrders
 from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.rule_parts.additive import is_additive
+from slacktide.optimizer.rule_parts.first import FirstRows
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey, Referring, referring
+from slacktide.optimizer.rule_parts.recomputed import Recomputed, recomputed
+from slacktide.optimizer.rule_parts.rule import DeltaRule, Kept, Near
+from slacktide.optimizer.rule_parts.states import AggregateState, bag_chain, first_chain, state_of
 from slacktide.optimizer.rules import RULES
 from slacktide.optimizer.statistics import Statistics
 from slacktide.program import operator as o

@@ -19,8 +19,8 @@ from slacktide.algebra.types import (
     is_averaged_in_doubles,
     is_collated,
 )
-from slacktide.optimizer.deltas.additive import is_additive
 from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.rule_parts.additive import is_additive
 
 _OF_VALUES: Final = frozenset(
     {"count", "count_if", "regr_count", "sum", "try_sum", "avg", "try_avg", "min", "max"}

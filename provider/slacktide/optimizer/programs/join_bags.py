@@ -10,9 +10,9 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.nested import is_storable
 from slacktide.algebra.tree import relations, sources
 from slacktide.algebra.types import is_told_apart
-from slacktide.optimizer.deltas.states import bag_chain
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.rule_parts.states import bag_chain
 from slacktide.optimizer.statistics import Cardinality, Statistics
 
 MOST_ROWS: Final = 0.1

@@ -20,8 +20,8 @@ from slacktide.algebra.equalities import conjunction, conjuncts, take_apart
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.totality import is_total
 from slacktide.algebra.tree import references
-from slacktide.optimizer.deltas.clusters import Cluster, cluster_of, conditions_of
-from slacktide.optimizer.deltas.rule import JoinOrder
+from slacktide.optimizer.rule_parts.clusters import Cluster, cluster_of, conditions_of
+from slacktide.optimizer.rule_parts.rule import JoinOrder
 from slacktide.optimizer.statistics import Cardinality, Estimate, Figure, Statistics
 from slacktide.optimizer.statistics.estimate import met
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
 from slacktide.common.tree import graft, of_type
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.programs.bases import publish_whole
 from slacktide.optimizer.programs.derivation import NO_PREMISES, Derivation, NotKeptError, Premises
 from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Program
 

@@ -9,12 +9,12 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_state
 from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.programs.derivation import Premises
 from slacktide.optimizer.programs.join_bags import is_ahead, is_there, joins_of, sources_of
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.maintenance import maintain, scopes
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.program.chains import chains_read
 from slacktide.program.operator import Program, ReadSnapshot, Save
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slacktide.optimizer.deltas.rule import DeltaRule
+from slacktide.optimizer.rule_parts.rule import DeltaRule
 from slacktide.optimizer.rules.aggregate import MAINTAIN_AGGREGATE
 from slacktide.optimizer.rules.foreign_key_join import GO_ALONG_FOREIGN_KEY
 from slacktide.optimizer.rules.join import MARK_MET_ROWS, PAD_LONELY_ROWS, SPLIT_DELTA_OF_JOIN

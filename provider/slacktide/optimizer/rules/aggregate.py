@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.scalar import Assignment, reference
-from slacktide.optimizer.deltas.additive import is_additive
-from slacktide.optimizer.deltas.rule import Context, DeltaRule, Near
-from slacktide.optimizer.deltas.states import AggregateState, finished, summarised
+from slacktide.optimizer.rule_parts.additive import is_additive
+from slacktide.optimizer.rule_parts.rule import Context, DeltaRule, Near
+from slacktide.optimizer.rule_parts.states import AggregateState, finished, summarised
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator, Pair
 

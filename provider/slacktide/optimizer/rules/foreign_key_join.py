@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from slacktide.algebra import relation as r
 from slacktide.errors import InvariantError
-from slacktide.optimizer.deltas.delta_join import joined_with
-from slacktide.optimizer.deltas.foreign_keys import Referring
-from slacktide.optimizer.deltas.rule import Context, DeltaRule, Terms, add
+from slacktide.optimizer.rule_parts.delta_join import joined_with
+from slacktide.optimizer.rule_parts.foreign_keys import Referring
+from slacktide.optimizer.rule_parts.rule import Context, DeltaRule, Terms, add
 from slacktide.program import operator as o
 from slacktide.program.balance import Balance
 from slacktide.program.operator import Moment, Operator

@@ -9,10 +9,10 @@ from __future__ import annotations
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.types import BOOLEAN
-from slacktide.optimizer.deltas.delta_join import joined_with
-from slacktide.optimizer.deltas.distinct_keys import keep_distinct_keys
-from slacktide.optimizer.deltas.padding import padded
-from slacktide.optimizer.deltas.rule import Context, DeltaRule, Near, Terms, add, terms_of
+from slacktide.optimizer.rule_parts.delta_join import joined_with
+from slacktide.optimizer.rule_parts.distinct_keys import keep_distinct_keys
+from slacktide.optimizer.rule_parts.padding import padded
+from slacktide.optimizer.rule_parts.rule import Context, DeltaRule, Near, Terms, add, terms_of
 from slacktide.program import operator as o
 from slacktide.program.operator import INPUTS, Moment, Operator
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.optimizer.deltas.rule import Context, DeltaRule, Near, add
+from slacktide.optimizer.rule_parts.rule import Context, DeltaRule, Near, add
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator
 

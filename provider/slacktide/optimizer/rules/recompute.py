@@ -7,9 +7,9 @@ first rows of its input.
 from __future__ import annotations
 
 from slacktide.algebra import relation as r
-from slacktide.optimizer.deltas.additive import is_additive
-from slacktide.optimizer.deltas.recomputed import INPUT
-from slacktide.optimizer.deltas.rule import Context, DeltaRule, Near
+from slacktide.optimizer.rule_parts.additive import is_additive
+from slacktide.optimizer.rule_parts.recomputed import INPUT
+from slacktide.optimizer.rule_parts.rule import Context, DeltaRule, Near
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator, Pair
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import Condition, parts_of
-from slacktide.optimizer.deltas.distinct_keys import by_distinct_keys, keys_of_side
-from slacktide.optimizer.deltas.rule import Context, DeltaRule, Near, Terms, add, bounded_by
+from slacktide.optimizer.rule_parts.distinct_keys import by_distinct_keys, keys_of_side
+from slacktide.optimizer.rule_parts.rule import Context, DeltaRule, Near, Terms, add, bounded_by
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator, Pair
 

@@ -10,8 +10,8 @@ from slacktide.optimizer.costs import Vector
 from slacktide.optimizer.programs.full import anew
 from slacktide.optimizer.programs.join_bags import is_ahead, joins_of, still_worth_remembering
 from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.ways.candidates import in_full
 from slacktide.optimizer.ways.case import Case
-from slacktide.optimizer.ways.expectation import in_full
 from slacktide.optimizer.ways.keeping import odds
 from slacktide.optimizer.ways.remembered_joins import LEAST_SECONDS
 from slacktide.optimizer.ways.situation import Situation

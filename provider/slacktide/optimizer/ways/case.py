@@ -20,7 +20,7 @@ from typing import Final
 from slacktide.optimizer.costs import Evidence, Prediction, Vector
 from slacktide.optimizer.costs.past_run import PastRun
 from slacktide.optimizer.costs.prediction import Candidate
-from slacktide.optimizer.ways.predictions import Predictions, Ways
+from slacktide.optimizer.ways.weighed import Predictions, Ways
 
 LARGEST_SHARE: Final = 0.1
 """The share of the sources that is taken in by increments while nobody knows what they cost."""

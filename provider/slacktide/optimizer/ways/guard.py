@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from slacktide.optimizer.costs import Coefficients, ProgramWork
-from slacktide.optimizer.ways.predictions import Predictions
+from slacktide.optimizer.ways.weighed import Predictions
 from slacktide.program import operator as o
 from slacktide.program.limits import Limits
 

@@ -28,7 +28,6 @@ from slacktide.optimizer.costs import (
     program_key,
     program_work,
 )
-from slacktide.optimizer.deltas.states import bag_chain
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.programs.derivation import Premises
 from slacktide.optimizer.programs.join_bags import (
@@ -41,10 +40,11 @@ from slacktide.optimizer.programs.join_bags import (
 )
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.maintenance import Maintenance, maintain, scopes
+from slacktide.optimizer.rule_parts.states import bag_chain
 from slacktide.optimizer.statistics import Cardinality, StoredFacts
 from slacktide.optimizer.statistics.widths import packed
 from slacktide.optimizer.ways.others import NOBODY, Others
-from slacktide.optimizer.ways.predictions import Weighed
+from slacktide.optimizer.ways.weighed import Weighed
 from slacktide.optimizer.ways.weighing import LEAST_ROWS
 from slacktide.program.operator import Program
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from slacktide.optimizer.costs import Evidence
-from slacktide.optimizer.deltas.foreign_keys import ForeignKey
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.programs.derivation import Premises
 from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.ways.others import NOBODY, Others
 from slacktide.optimizer.ways.remembered_joins import Question

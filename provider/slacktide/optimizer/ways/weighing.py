@@ -19,7 +19,7 @@ from slacktide.common.reasons import Reason
 from slacktide.optimizer.costs import Prediction
 from slacktide.optimizer.ways.case import LARGEST_SHARE, Case
 from slacktide.optimizer.ways.keeping import missed_since, saved_by_one, worth_keeping
-from slacktide.optimizer.ways.predictions import Predictions, Weighed
+from slacktide.optimizer.ways.weighed import Predictions, Weighed
 
 LEAST_ROWS: Final = 250_000
 """Rows of a view's sources below which what a run takes says more of the machine than of the way."""

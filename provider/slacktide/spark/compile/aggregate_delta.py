@@ -103,7 +103,7 @@ def _is_key(item: Assignment, keyed: set[int]) -> bool:
 def _finished(count: int, results: list[Assignment], was: dict[int, str]) -> str:
     """The results of a group as one value, NULL where it has no rows.
 
-    They are sums, counts and quotients of them (`optimizer/deltas/additive.py`): no zero with a sign, no text
+    They are sums, counts and quotients of them (`optimizer/rule_parts/additive.py`): no zero with a sign, no text
     and no map is among them, so that `<=>` tells them apart.
     """
 

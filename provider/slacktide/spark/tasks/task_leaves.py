@@ -20,8 +20,8 @@ from slacktide.spark.compile import keys_sql, step_sql
 from slacktide.spark.functions import register_functions
 from slacktide.spark.sessions.light import fits_one_task
 from slacktide.spark.tables.materialised import Held, Materialised
+from slacktide.spark.tables.pinned_tables import Tables
 from slacktide.spark.tables.ranges import KeyRanges, cut
-from slacktide.spark.tables.task_tables import Tables
 from slacktide.spark.tasks.run_context import RunContext
 from slacktide.spark.tasks.task import Task
 from slacktide.spark.texts.query import query_frame

@@ -22,7 +22,7 @@ from slacktide.spark.measures.metrics import Meter, described
 from slacktide.spark.sessions.shelf import Shelf, Shelves
 from slacktide.spark.tables.columns import stored_type
 from slacktide.spark.tables.materialised import freed
-from slacktide.spark.tables.task_tables import Tables
+from slacktide.spark.tables.pinned_tables import Tables
 from slacktide.spark.tasks.task import Query
 from slacktide.spark.texts.bags import consolidate_sql, nearly_sql, rows_sql
 from slacktide.spark.texts.query import query_frame

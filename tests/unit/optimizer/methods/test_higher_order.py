@@ -9,10 +9,10 @@ import pytest
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
-from slacktide.optimizer.deltas.clusters import cluster_of
 from slacktide.optimizer.expand import Problem, expand
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap
 from slacktide.optimizer.memo.versions import Version, realised
+from slacktide.optimizer.rule_parts.clusters import cluster_of
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.memory import as_bag
 from tests.harness.planner.groups import Filled

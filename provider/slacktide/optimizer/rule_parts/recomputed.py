@@ -16,7 +16,7 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.tree import ordered_path, references
 from slacktide.algebra.types import BOOLEAN, DataType
 from slacktide.common.tree import graft
-from slacktide.optimizer.deltas.first import FirstRows, rows_needed, total_order
+from slacktide.optimizer.rule_parts.first import FirstRows, rows_needed, total_order
 from slacktide.program.operator import INPUTS, MOST_FIRST, by_id
 
 Fresh = Callable[[str, DataType], s.Column]

@@ -10,8 +10,8 @@ from slacktide.common.tree import of_type
 from slacktide.optimizer.costs import Candidate, Way, program_work
 from slacktide.optimizer.costs.reads import is_sure
 from slacktide.optimizer.programs.full import merging
-from slacktide.optimizer.ways.predictions import Weighed
 from slacktide.optimizer.ways.situation import Situation
+from slacktide.optimizer.ways.weighed import Weighed
 from slacktide.program.operator import Operator, Program
 
 

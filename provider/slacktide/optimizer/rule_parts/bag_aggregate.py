@@ -14,8 +14,8 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.scalar import Column
 from slacktide.algebra.tree import fresh_ids
 from slacktide.algebra.types import DataType
-from slacktide.optimizer.deltas.additive import is_additive
-from slacktide.optimizer.deltas.states import finished, state_of, summarised
+from slacktide.optimizer.rule_parts.additive import is_additive
+from slacktide.optimizer.rule_parts.states import finished, state_of, summarised
 from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_rowable
 from slacktide.program.operator import Operator

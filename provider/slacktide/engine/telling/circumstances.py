@@ -13,9 +13,9 @@ from typing import Any
 from slacktide.algebra.view import ReadView
 from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.engine.planning.foreign_keys import foreign_keys_at
+from slacktide.engine.planning.how_far import next_ends
 from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.situating import situation_of
-from slacktide.engine.planning.taking_in import next_ends
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts
 from slacktide.optimizer.ways.situation import Situation

@@ -10,9 +10,9 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.tree import references, substitute
 from slacktide.algebra.types import DataType
-from slacktide.optimizer.deltas.foreign_keys import Referring
-from slacktide.optimizer.deltas.recomputed import Recomputed
-from slacktide.optimizer.deltas.states import AggregateState
+from slacktide.optimizer.rule_parts.foreign_keys import Referring
+from slacktide.optimizer.rule_parts.recomputed import Recomputed
+from slacktide.optimizer.rule_parts.states import AggregateState
 from slacktide.program.operator import Add, Moment, Operator, Pair, Touched
 from slacktide.program.origin import origin_of
 

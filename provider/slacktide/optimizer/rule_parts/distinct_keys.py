@@ -6,7 +6,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import Condition, conjunction, parts_of
 from slacktide.algebra.types import BOOLEAN
-from slacktide.optimizer.deltas.rule import Context
+from slacktide.optimizer.rule_parts.rule import Context
 
 
 def by_distinct_keys(rel: r.Join, parts: Condition, context: Context) -> r.Rel:

@@ -13,7 +13,7 @@ from slacktide.algebra.types import (
     is_groupable,
     is_integral,
 )
-from slacktide.optimizer.deltas.states import quotient_type, sum_type
+from slacktide.optimizer.rule_parts.states import quotient_type, sum_type
 
 SPARED: Final = 28
 """Digits of a decimal of which no sum overflows: the type of its sums has ten more."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import take_apart
-from slacktide.optimizer.deltas.reduction import reduced
-from slacktide.optimizer.deltas.rule import Context, JoinOrder, Near, bounded_by
+from slacktide.optimizer.rule_parts.reduction import reduced
+from slacktide.optimizer.rule_parts.rule import Context, JoinOrder, Near, bounded_by
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator, Pair
 from slacktide.program.origin import is_small

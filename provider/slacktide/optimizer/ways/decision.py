@@ -20,12 +20,12 @@ from slacktide.optimizer.programs.join_bags import sources_of
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.upkeep import analysis_of, missing_state, passed_snapshot
 from slacktide.optimizer.ways.building import Building, building, dear_joins
+from slacktide.optimizer.ways.candidates import extending, in_full, predicted_of
 from slacktide.optimizer.ways.case import Case
-from slacktide.optimizer.ways.expectation import extending, in_full, predicted_of
 from slacktide.optimizer.ways.guard import guard_of
-from slacktide.optimizer.ways.predictions import Predictions, Ways, Weighed
 from slacktide.optimizer.ways.remembered_joins import Question, Remembering
 from slacktide.optimizer.ways.situation import Situation
+from slacktide.optimizer.ways.weighed import Predictions, Ways, Weighed
 from slacktide.optimizer.ways.weighing import LEAST_ROWS, may_build, weigh, with_join
 from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.program.operator import Program
@@ -64,11 +64,11 @@ def choose(name: str, view: ReadView, situation: Situation) -> Chosen:
     if situation.rebuilds:
         reason = Reason("STATE_MISSING", situation.rebuilds)
         return _built(name, view, analysis, situation, (reason,))
-    return _Weighing(view, situation, situation.question(name, analysis, changed)).chosen()
+    return _Decision(view, situation, situation.question(name, analysis, changed)).chosen()
 
 
 @dataclass(frozen=True, slots=True)
-class _Weighing:
+class _Decision:
     """The choice between what extends the answer, what builds it with its states, and what gives it alone."""
 
     view: ReadView

@@ -12,11 +12,11 @@ from slacktide.engine.plan import NOTHING_DECLARED, Declared, Plan
 from slacktide.engine.planning.compacting import compactions_due
 from slacktide.engine.planning.foreign_keys import due as keys_due
 from slacktide.engine.planning.foreign_keys import foreign_key_of, upkeep_in
+from slacktide.engine.planning.how_far import next_ends
 from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.mirrors_due import is_mirror_due, mirror_segments_due
 from slacktide.engine.planning.progressing import progress_of
 from slacktide.engine.planning.situating import situation_of
-from slacktide.engine.planning.taking_in import next_ends
 from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.budget import IsSpent
