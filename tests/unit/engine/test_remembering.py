@@ -205,7 +205,7 @@ def test_a_join_that_was_dear_is_not_built_again_with_the_states(priced: Priced)
 def large_and_small(
     priced: Priced, joined: str, building: float
 ) -> list[tuple[ViewPlan, bool, str]]:
-    """Two large changes and a small one, in turns; building a join takes so many seconds. The plans, whether they build it, and how they are explained."""
+    """Two large changes and a small one, in turns; building a join takes so many seconds more. The plans, whether they build it, and how they are explained."""
     told = []
     for number in range(15):
         is_large = number % 3 < 2
@@ -218,7 +218,8 @@ def large_and_small(
         increments = 30.0 if is_large else 0.5 if plan.remembers else 3.0
         full = 3.5 + building if builds else 3.5
         seconds = {"incremental": increments, "text": 3.0, "rebuild": full}[plan.predicted["way"]]
-        priced.run(lambda _, seconds=seconds: seconds, built={joined: building} if builds else {})  # type: ignore[misc]
+        step = building / plan.predicted["joins"][joined] if builds else 0.0
+        priced.run(lambda _, seconds=seconds: seconds, built={joined: step} if builds else {})  # type: ignore[misc]
         told.append((plan, builds, text))
     return told
 
@@ -239,15 +240,47 @@ def test_a_join_that_is_dear_to_build_with_the_states_is_given_up(priced: Priced
     told = large_and_small(priced, joined, building=9.0)
     assert sum(builds for _, builds, _ in told) == 1
     ((given_up, _, text),) = [one for one in told if one[0].predicted.get("given_up")]
-    assert "gives up the join of lineitem and part: building it took 9.00 s of CPU" in text
+    assert "gives up the join of lineitem and part: building it took" in text
     (one,) = given_up.predicted["given_up"]
-    assert (one["chain"], one["cost"]) == (joined, 9.0)
+    assert (one["chain"], one["cost"]) == (joined, pytest.approx(9.0, rel=0.01))
     assert given_up.predicted["way"] == "rebuild"
     assert not given_up.remembers
     built = [builds for _, builds, _ in told].index(True)
     assert all(plan.predicted["cpu_seconds"] < 6.0 for plan, *_ in told[built + 2 :]), (
         "what the states take without it is no dearer for it"
     )
+
+
+def test_a_join_is_built_again_once_small_changes_are_back(priced: Priced) -> None:
+    """After eight large changes no run tells that increments save anything; those that have missed the states since do."""
+    joined = remembered(priced)
+    taken = []
+    for number in range(30):
+        is_large = number < 8
+        priced.arrive("lineitem", 3_000_000 if is_large else 6_000)
+        (plan,) = priced.ws.plan().views
+        assert plan.program is not None
+        builds = any(joined == o.target(step) for step in plan.program.steps) and (
+            plan.predicted["way"] == "rebuild"
+        )
+        increments = 30.0 if is_large else 0.5 if plan.remembers else 3.0
+        full = 5.8 if builds else 5.5
+        seconds = {"incremental": increments, "text": 5.0, "rebuild": full}[plan.predicted["way"]]
+        priced.run(lambda _, seconds=seconds: seconds, built={joined: 0.7} if builds else {})  # type: ignore[misc]
+        taken.append(seconds)
+    assert taken[-15:] == [0.5] * 15
+
+
+def test_nobody_gives_a_join_up_who_never_runs_in_full(tmp_path: Path) -> None:
+    """The policy says so, whatever full runs would take; a state is lost, and built again with the join."""
+    priced = opened(tmp_path, {"policy": "incremental"})
+    joined = remembered(priced)
+    lose_what_operators_need(priced, joined)
+    plans = [refreshed(priced, with_it=3.0, without=6.0) for _ in range(4)]
+    lose_what_operators_need(priced, joined)
+    plans += [refreshed(priced, with_it=3.0, without=6.0) for _ in range(4)]
+    assert [plan.method for plan in plans].count("full") == 2
+    assert all(plan.remembers == (joined,) for plan in plans)
 
 
 def test_dear_runs_are_asked_again_until_a_start_is_paid_for(

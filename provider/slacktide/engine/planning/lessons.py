@@ -5,7 +5,7 @@ Reports are kept as they were written, by earlier builds too: what does not say 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
@@ -57,11 +57,9 @@ def _is_sound(work: Vector, *figures: float, most: float = LARGEST_FIGURE) -> bo
     return all(isfinite(one) and 0 <= one <= most for one in (*counts, *figures))
 
 
-def _given_up(reasons: Iterable[str], predicted: Mapping[str, Any]) -> Iterator[str]:
-    """The joins that no run starts to remember again."""
-    yield from (str(one["chain"]) for one in predicted.get("given_up", ()))
+def _failed_joins(reasons: Iterable[str]) -> Iterator[str]:
     parsed = map(Reason.parse, reasons)
-    yield from (reason.detail for reason in parsed if reason.code == "JOIN_FAILS")
+    return (reason.detail for reason in parsed if reason.code == "JOIN_FAILS")
 
 
 def _savings(remembering: Mapping[str, Any]) -> Mapping[str, float]:
@@ -71,10 +69,12 @@ def _savings(remembering: Mapping[str, Any]) -> Mapping[str, float]:
     return {remembering["chain"]: float(remembering["saving"])}
 
 
-def _joins(steps: Iterable[Mapping[str, Any]], built: Collection[str]) -> Mapping[str, float]:
-    """What each join took that a run built."""
-    told = ((str(step["chain"]), step) for step in steps if step["form"] == "base")
-    return {chain: float(step["cpu_seconds"]) for chain, step in told if chain in built}
+def _joins(told: Mapping[str, Any]) -> Mapping[str, float]:
+    """What a run took more for each join that it built: a share of the step that wrote it, as the rest works out what other steps read."""
+    shares = told["predicted"].get("joins") or {}
+    steps = (step for step in told["actual"].get("steps") or () if step["form"] == "base")
+    taken = {step["chain"]: float(step["cpu_seconds"]) for step in steps if step["chain"] in shares}
+    return {chain: seconds * float(shares[chain]) for chain, seconds in taken.items()}
 
 
 def past_run(run: int, told: Any) -> PastRun | None:
@@ -84,8 +84,6 @@ def past_run(run: int, told: Any) -> PastRun | None:
         return None
     try:
         predicted = told["predicted"]
-        savings = _savings(predicted.get("remembering") or {})
-        built = {*predicted.get("joins", ()), *savings}
         found = PastRun(
             run=run,
             way=predicted["way"],
@@ -102,9 +100,9 @@ def past_run(run: int, told: Any) -> PastRun | None:
             switches="remembering" in predicted,
             turned_back=has_turned_back(told),
             is_first="FIRST_RUN" in told.get("reasons", ()),
-            savings=savings,
-            joins=_joins(told["actual"].get("steps", ()), built),
-            given_up=tuple(_given_up(told.get("reasons", ()), predicted)),
+            savings=_savings(predicted.get("remembering") or {}),
+            joins=_joins(told),
+            failed_joins=tuple(_failed_joins(told.get("reasons", ()))),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return None

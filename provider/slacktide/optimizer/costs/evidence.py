@@ -217,7 +217,7 @@ class Evidence:
         )
 
     def last_build_of(self, join: str) -> float | None:
-        """Seconds of CPU in tasks that building a join last took; None where no run is known that did.
+        """Seconds of CPU in tasks that building a join last took besides the states; None where no run is known that did.
 
         Args:
             join: its chain.
@@ -247,7 +247,7 @@ class Evidence:
             other: one of the other full way, where one is known.
             one: the program.
         """
-        growth, outside = self._growth(past, one.work), self.coefficients.outside(past.measured)
+        growth, outside = self._growth(past, one.work), past.outside(self.coefficients)
         if past.way == "incremental":
             fixed = min(STARTING, MOST_STARTING * past.in_tasks)
             return fixed + (past.in_tasks - fixed) * growth, outside
@@ -258,7 +258,7 @@ class Evidence:
             return own[0] * one.merging if self.merges else own[0] / one.merging, outside
         found = (
             other.without_joins * self._growth(other, one.work),
-            self.coefficients.outside(other.measured),
+            other.outside(self.coefficients),
         )
         if past.merges == self.merges:
             is_told = past.is_first or self._unlike(other) < self._unlike(past)

@@ -12,6 +12,9 @@ from slacktide.optimizer.costs.vector import KINDS, Vector
 
 Way = Literal["incremental", "rebuild", "text"]
 
+OF_A_JOIN: Final = Vector(jobs=1, plans=1)
+"""What a run does outside of tasks for each join that it builds with the states."""
+
 LITTLE: Final = 0.05
 """Seconds of CPU below which what a kind of work was expected to take is no measure of more of it."""
 
@@ -34,8 +37,8 @@ class PastRun:
         turned_back: whether it left its program for a full run: its figures are of both.
         is_first: whether it was the view's first of all, which is what young Java takes.
         savings: seconds of CPU that runs were expected to take less by each join that it started to remember, by chain.
-        joins: seconds of CPU that tasks took to build each join, by chain.
-        given_up: the chains of joins that it was to remember, and could not compute whole or only at too high a price.
+        joins: seconds of CPU that tasks took more for each join that it built with the states, by chain.
+        failed_joins: the chain of the join that it was to remember and could not compute whole, if there was one.
     """
 
     run: int
@@ -54,12 +57,17 @@ class PastRun:
     is_first: bool = False
     savings: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     joins: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    given_up: Sequence[str] = ()
+    failed_joins: Sequence[str] = ()
 
     @property
     def without_joins(self) -> float:
         """Seconds of CPU that its tasks took for anything but the joins that it built."""
         return max(self.in_tasks - sum(self.joins.values()), 0.0)
+
+    def outside(self, coefficients: Coefficients) -> float:
+        """Seconds of CPU outside of tasks, but for the joins that it built, by what was counted."""
+        joins = len(self.joins) * coefficients.outside(OF_A_JOIN)
+        return max(coefficients.outside(self.measured) - joins, 0.0)
 
     @property
     def full_price(self) -> float:

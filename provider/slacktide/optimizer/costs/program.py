@@ -71,6 +71,10 @@ class ProgramWork:
         """All of it."""
         return self.since(0)
 
+    def of_step(self, number: int) -> Vector:
+        """The work of one step, the first one being 0."""
+        return reduce(Vector.plus, (*self.steps[number].values(), self.writes[number]), Vector())
+
     def since(self, first: int) -> Vector:
         """The work from a step on, the first one being 0."""
         read = (work for step in self.steps[first:] for work in step.values())

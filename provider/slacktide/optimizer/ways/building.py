@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from slacktide.algebra.view import ReadView
-from slacktide.optimizer.costs import Vector
+from slacktide.optimizer.costs import Vector, work_by_node
+from slacktide.optimizer.costs.fitting import FLOOR
 from slacktide.optimizer.programs.full import anew
 from slacktide.optimizer.programs.join_bags import is_ahead, joins_of, still_worth_remembering
 from slacktide.optimizer.programs.maintainability import Maintainability
@@ -15,7 +17,22 @@ from slacktide.optimizer.ways.case import Case
 from slacktide.optimizer.ways.keeping import odds
 from slacktide.optimizer.ways.remembered_joins import LEAST_SECONDS
 from slacktide.optimizer.ways.situation import Situation
-from slacktide.program.operator import Program
+from slacktide.program.operator import Program, target
+
+ONCE: Final = 1.0
+"""Runs by increments that a join saves something in at least, where the states are built because runs have missed them."""
+
+
+class BuiltJoin(NamedTuple):
+    """A join that a run builds with the states.
+
+    Attributes:
+        work: what the run does more for it, by the model: what follows from the join is read from it, and not worked out anew.
+        share: of what writing it takes, 0 to 1, by which the run takes more.
+    """
+
+    work: Vector
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +43,23 @@ class Building:
         program: of the run.
         bare: the same without joins, by which past runs of either are known.
         remembers: the chains of the joins that the view remembers from then on, sorted.
-        joins: those of them that the program writes, with the work of each by the model.
+        joins: those of them that the program writes.
     """
 
     program: Program
     bare: Program
     remembers: tuple[str, ...]
-    joins: Mapping[str, Vector]
+    joins: Mapping[str, BuiltJoin]
+
+    @property
+    def besides(self) -> Mapping[str, Vector]:
+        """What is done more for each join."""
+        return {chain: join.work for chain, join in self.joins.items()}
+
+    def told(self) -> dict[str, Any]:
+        """What plans store of the joins, by which the report tells what each has cost."""
+        shares = {chain: round(join.share, 3) for chain, join in self.joins.items()}
+        return {"joins": shares} if shares else {}
 
 
 def building(
@@ -57,14 +84,13 @@ def building(
     if not written:
         return Building(bare, bare, kept, {})
     alone = in_full(bare, view, situation).work
-
-    def with_joins(*chains: str) -> Program:
-        return anew(name, view, analysis, joins_of(analysis, chains))
-
-    joins = {
-        chain: in_full(with_joins(chain), view, situation).work.minus(alone) for chain in written
-    }
-    return Building(with_joins(*written), bare, kept, joins)
+    joins: dict[str, BuiltJoin] = {}
+    for chain in written:
+        program = anew(name, view, analysis, joins_of(analysis, [chain]))
+        found = work_by_node(program, situation.statistics, view.relation)
+        (number,) = (n for n, step in enumerate(program.steps) if target(step) == chain)
+        joins[chain] = _built_join(found.total.minus(alone), found.of_step(number), situation)
+    return Building(anew(name, view, analysis, joins_of(analysis, written)), bare, kept, joins)
 
 
 def dear_joins(case: Case) -> Mapping[str, float]:
@@ -77,7 +103,7 @@ def dear_joins(case: Case) -> Mapping[str, float]:
         case: of a run that may build the states, and joins with them.
     """
     evidence, full = case.evidence, min(one.price for one in case.in_full())
-    times = case.rounds - 1 if case.rounds else odds(case, full)
+    times = case.rounds - 1 if case.rounds else max(odds(case, full), ONCE)
     found: dict[str, float] = {}
     for chain in case.joins:
         took, saved = evidence.last_build_of(chain), evidence.saved_by(chain)
@@ -86,6 +112,11 @@ def dear_joins(case: Case) -> Mapping[str, float]:
         if took > saved * times:
             found[chain] = took
     return found
+
+
+def _built_join(work: Vector, step: Vector, situation: Situation) -> BuiltJoin:
+    in_tasks = situation.evidence.coefficients.in_tasks
+    return BuiltJoin(work, min(max(in_tasks(work) / max(in_tasks(step), FLOOR), 0.0), 1.0))
 
 
 def _is_left_to_others(chain: str, situation: Situation) -> bool:

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Final
 
 from slacktide.optimizer.costs import Evidence, Prediction, Vector
-from slacktide.optimizer.costs.past_run import PastRun
+from slacktide.optimizer.costs.past_run import OF_A_JOIN, PastRun
 from slacktide.optimizer.costs.prediction import Candidate
 from slacktide.optimizer.ways.weighed import Predictions, Ways
 
@@ -82,9 +82,10 @@ class Case:
         return rebuild, predict("text", ways.text, ways.rebuild, ways.other)
 
     def _building(self, join: str, work: Vector) -> tuple[float, float]:
-        """Seconds of CPU that building a join takes, in tasks and outside: as it last took, or by the model."""
+        """Seconds of CPU that building a join takes besides, in tasks and outside: as it last took, or by the model."""
         rates, took = self.evidence.coefficients, self.evidence.last_build_of(join)
-        return rates.in_tasks(work) if took is None else took, rates.outside(work)
+        in_tasks = max(rates.in_tasks(work), 0.0) if took is None else took
+        return in_tasks, rates.outside(OF_A_JOIN)
 
     def turned(self) -> Case:
         """The same, where a full run merges rows and does not, or the other way round."""

@@ -89,10 +89,14 @@ class _Decision:
         """Choose where increments go by some joins, or would if the states were there."""
         built = self._building(self.situation.remembers)
         case = self._case(now, built, missing)
-        dear = dear_joins(case)
+        dear = dear_joins(case) if self.situation.policy == "auto" else {}
         if dear:
             built = self._building({*self.situation.remembers} - {*dear})
-            case = case.building(built.joins)
+            case = case.building(built.besides)
+        if dear and missing:  # increments are what they will be once the states are built
+            now = self.question.with_joins(one for one in now.chains if one not in dear)
+            extended = extending(now.maintenance.program, self.view, self.situation)
+            case = case.going_by(extended)
         found = self._found(case)
         if found.way == "incremental":
             new = self.question.reconsidered(now, found.full)
@@ -128,13 +132,12 @@ class _Decision:
         if new is not now and new.switch is not None:
             found = with_join(found, new.switch.saving, new.switch.cost)
             built = self._building({*remembers, *new.chains} - {*dear})
-            found = found.going_by(case.building(built.joins).in_full()[0])
+            found = found.going_by(case.building(built.besides).in_full()[0])
         told = {**found.to_dict(), **new.told()}
         if found.way != "rebuild":
             text, _ = self._alone(built)
             return Chosen("full", found.reasons, text, predicted=told, remembers=remembers)
-        if built.joins:
-            told["joins"] = [*built.joins]
+        told |= built.told()
         if dear:
             of = sources_of(self.question.analysis, dear)
             told["given_up"] = [
@@ -177,7 +180,7 @@ class _Decision:
             missing,
             situation.is_shared,
             situation.rounds,
-            built.joins,
+            built.besides,
         )
 
     def _found(self, case: Case) -> Weighed:
@@ -237,8 +240,7 @@ def _built(
     """Build states and answer anew where there is nothing to choose."""
     built = building(name, view, analysis, situation, situation.remembers)
     predicted = predicted_of("rebuild", built.bare, view, situation)
-    if built.joins:
-        predicted = {**predicted, "joins": [*built.joins]}
+    predicted = {**predicted, **built.told()}
     return Chosen("full", reasons, built.program, predicted=predicted, remembers=built.remembers)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
+from slacktide.optimizer.costs.prediction import program_key
 from slacktide.optimizer.estimates import NOTHING
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.full import SIGNED, anew, from_snapshots, without_states
@@ -98,7 +99,7 @@ def plan_without_joins(view: ReadView, plan: ViewPlan) -> ViewPlan | None:
         plan,
         program=program,
         reasons=(*plan.reasons, *fails),
-        predicted=plan.predicted_as_it_is,
+        predicted={**plan.predicted_as_it_is, "program": program_key(program)},
         remembers=_without(plan, joins),
     )
 

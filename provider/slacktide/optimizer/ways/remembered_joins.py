@@ -13,7 +13,7 @@ the answer alone leaves all behind, unless a join pays for building these with i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final
@@ -163,13 +163,18 @@ class Question:
 
     def present(self, chains: Collection[str]) -> Remembering:
         """The program with what is remembered, of some chains those that are there as of the start."""
-        there = tuple(sorted(present(chains, self.start, self.states)))
-        return Remembering(self.maintained(there), there)
+        return self.with_joins(present(chains, self.start, self.states))
+
+    def with_joins(self, chains: Iterable[str]) -> Remembering:
+        """The program that goes by some joins."""
+        kept = tuple(sorted(chains))
+        return Remembering(self.maintained(kept), kept)
 
     def as_if_built(self, chains: Collection[str]) -> Remembering:
         """The program of the run after one that builds all that is missing, with some joins of those that were left."""
-        kept = still_worth_remembering(self.analysis, chains, self.premises.statistics)
-        return Remembering(self.maintained(kept), kept)
+        return self.with_joins(
+            still_worth_remembering(self.analysis, chains, self.premises.statistics)
+        )
 
     def reconsidered(self, now: Remembering, full: float) -> Remembering:
         """What to remember from this run on, which goes by increments.
@@ -248,8 +253,8 @@ class Question:
         work = self._work(program)
         price = self._price(Candidate.of(program, work))
         taken = min(price, full)
-        given_up = {chain for run in self.evidence.runs for chain in run.given_up}
-        left_out = {*needed, *given_up, *barred}
+        failed = {chain for run in self.evidence.runs for chain in run.failed_joins}
+        left_out = {*needed, *failed, *barred}
         found: list[Remembering] = []
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
@@ -346,6 +351,8 @@ class Question:
     ) -> float:
         """Seconds of CPU that a program is expected to take that reads a join; arguments as of `_saving`."""
         work_other = self._work(other, rel)
+        if self._has_alike(other, work_other):
+            return self._price(Candidate.of(other, work_other))
         if self._told(Candidate.of(now, work)) is None:
             return self._price(Candidate.of(other, work_other))
         return max(price - self._saving(now, work, price, other, work_other), 0.0)

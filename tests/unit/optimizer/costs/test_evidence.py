@@ -149,6 +149,8 @@ def test_what_building_a_join_took_is_none_of_what_the_states_take() -> None:
     assert known.predict("text", text, states).in_tasks == 5.0
     assert (known.last_build_of("states/j"), known.last_build_of("states/k")) == (4.0, None)
     assert known.spent_since(0) >= 9.0
+    outside = DEFAULTS.outside(work) - DEFAULTS.outside(Vector(jobs=1, plans=1))
+    assert known.predict("rebuild", states).outside == max(outside, 0.0)
     dearer = replace(built, run=2, joins={"states/j": 12.0})
     assert Evidence([dearer]).predict("rebuild", states).in_tasks == 0.0, "never less than nothing"
     assert Evidence([built, dearer]).last_build_of("states/j") == 12.0
