@@ -204,17 +204,17 @@ class _Decision:
             tuple(sorted(map(str, new.maintenance.foreign_keys))),
             {**found, **new.told(), SIGNED: self.situation.adds_signed_rows},
             new.chains,
-            self._guard(program, predictions),
+            _guard(program, self.view, self.situation, predictions),
         )
 
-    def _guard(self, program: Program, found: Predictions) -> Limits:
-        """Where the run turns back; nowhere where nobody asks what is cheaper, or all is small."""
-        situation = self.situation
-        rows = situation.evidence.rows
-        if situation.policy != "auto" or rows is None or rows < LEAST_ROWS:
-            return UNLIMITED
-        work_of = partial(work_by_node, program, situation.statistics, self.view.relation)
-        return guard_of(program, work_of, situation.evidence.coefficients, found)
+
+def _guard(program: Program, view: ReadView, situation: Situation, found: Predictions) -> Limits:
+    """Where a run turns back; nowhere where nobody asks what is cheaper, or all is small."""
+    rows = situation.evidence.rows
+    if situation.policy != "auto" or rows is None or rows < LEAST_ROWS:
+        return UNLIMITED
+    work_of = partial(work_by_node, program, situation.statistics, view.relation)
+    return guard_of(program, work_of, situation.evidence.coefficients, found)
 
 
 def _stateless(
