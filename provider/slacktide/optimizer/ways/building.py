@@ -85,12 +85,15 @@ def building(
         return Building(bare, bare, kept, {})
     alone = in_full(bare, view, situation).work
     joins: dict[str, BuiltJoin] = {}
+    program = bare
     for chain in written:
         program = anew(name, view, analysis, joins_of(analysis, [chain]))
         found = work_by_node(program, situation.statistics, view.relation)
         (number,) = (n for n, step in enumerate(program.steps) if target(step) == chain)
         joins[chain] = _built_join(found.total.minus(alone), found.of_step(number), situation)
-    return Building(anew(name, view, analysis, joins_of(analysis, written)), bare, kept, joins)
+    if len(written) > 1:
+        program = anew(name, view, analysis, joins_of(analysis, written))
+    return Building(program, bare, kept, joins)
 
 
 def dear_joins(case: Case) -> Mapping[str, float]:

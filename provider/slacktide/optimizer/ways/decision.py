@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
-from slacktide.optimizer.costs import work_by_node
+from slacktide.optimizer.costs import Candidate, work_by_node
 from slacktide.optimizer.plan import Method
 from slacktide.optimizer.programs.full import SIGNED, without_states
 from slacktide.optimizer.programs.join_bags import sources_of
@@ -95,15 +95,15 @@ class _Decision:
             case = case.building(built.besides)
         if dear and missing:  # increments are what they will be once the states are built
             now = self.question.with_joins(one for one in now.chains if one not in dear)
-            extended = extending(now.maintenance.program, self.view, self.situation)
-            case = case.going_by(extended)
+            case = case.going_by(self._extending(now.maintenance.program))
         found = self._found(case)
         if found.way == "incremental":
             new = self.question.reconsidered(now, found.full)
             return self._extended(new, case, found.reasons)
         without = self.question.stopped(now) if now.chains and not missing else None
         if without is not None:
-            other = self._case(without, built, self._missing(without.maintenance.program))
+            program = without.maintenance.program
+            other = replace(case.going_by(self._extending(program)), missing=self._missing(program))
             going_on = self._found(other)
             if going_on.way == "incremental":
                 return self._extended(without, other, going_on.reasons)
@@ -171,7 +171,7 @@ class _Decision:
         """What speaks for each way of a run that may go by some joins."""
         view, situation = self.view, self.situation
         text, other = (in_full(one, view, situation) for one in self._alone(built))
-        extended = extending(now.maintenance.program, view, situation)
+        extended = self._extending(now.maintenance.program)
         rebuild = in_full(built.bare, view, situation)
         return Case(
             Ways(incremental=extended, rebuild=rebuild, text=text, other=other),
@@ -182,6 +182,9 @@ class _Decision:
             situation.rounds,
             built.besides,
         )
+
+    def _extending(self, program: Program) -> Candidate:
+        return extending(program, self.view, self.situation)
 
     def _found(self, case: Case) -> Weighed:
         if self.situation.policy != "incremental":
@@ -194,8 +197,7 @@ class _Decision:
     def _extended(self, new: Remembering, case: Case, reasons: tuple[Reason, ...]) -> Chosen:
         """Extend the answer, and remember from then on what is worth it."""
         program = new.maintenance.program
-        extended = extending(program, self.view, self.situation)
-        predictions = case.going_by(extended).predictions()
+        predictions = case.going_by(self._extending(program)).predictions()
         found = predictions.taken("incremental").to_dict()
         return Chosen(
             "incremental",
