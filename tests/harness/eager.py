@@ -33,4 +33,4 @@ def eagerly(*, really: bool = True) -> Iterator[None]:
 
 def are_eager() -> bool:
     """Whether views remember all joins now."""
-    return remembered_joins.pays is not USUAL[remembered_joins, "pays"]
+    return any(getattr(module, name) is not usual for (module, name), usual in USUAL.items())

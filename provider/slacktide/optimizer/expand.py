@@ -13,7 +13,6 @@ from slacktide.optimizer.memo.emptiness import Quiet, prune_empty
 from slacktide.optimizer.memo.exploration import MOST_FIRED, Exploration, Trace
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.rule import MemoRule
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.symmetry import copy_to_instants
 from slacktide.optimizer.memo.trait import SetSnap
 from slacktide.optimizer.memo.versions import Tables
@@ -29,6 +28,7 @@ from slacktide.optimizer.methods import (
     regrouping,
     touching,
 )
+from slacktide.optimizer.rule_parts.shapes import Shapes
 
 Method = Literal[
     "recompute", "derive", "touch", "hold", "higher order", "outer join", "aggregate early"

@@ -13,9 +13,9 @@ from slacktide.optimizer.memo.hole import Hole
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding
 from slacktide.optimizer.memo.rule import MemoRule
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetSnap, Tie, Trait
 from slacktide.optimizer.memo.versions import Tables
+from slacktide.optimizer.rule_parts.shapes import Shapes
 from slacktide.program.operator import Operator
 
 FREE = Switches(is_pruned=False, is_guided=False)

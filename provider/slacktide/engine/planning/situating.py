@@ -69,7 +69,7 @@ def situation_of(
         is_shared=record is not None and known.is_shared(record),
         others=known.others("" if record is None else record.name),
         stumbles=known.stumbles(record),
-        rounds=0 if record is None else rounds_of(record.settings),
+        later=None if record is None else _later(record),
         append_only=frozenset(
             name for name in view.sources if _never_loses_rows(world.sources[name])
         ),
@@ -77,6 +77,12 @@ def situation_of(
         is_apart=is_apart,
         caught=caught if caught and (is_apart or is_ahead(caught.kept, start)) else None,
     )
+
+
+def _later(record: ViewRecord) -> int | None:
+    """How many runs after the next one its choice of states is made for; None where its author does not say."""
+    rounds = rounds_of(record.settings)
+    return rounds - 1 if rounds else None
 
 
 def _never_loses_rows(source: Source) -> bool:

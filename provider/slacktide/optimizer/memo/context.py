@@ -18,12 +18,12 @@ from slacktide.errors import InvariantError
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, SnapshotNear
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.near import is_bounding, is_table
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap, ValDelta, ValSnap
 from slacktide.optimizer.memo.versions import Version
 from slacktide.optimizer.rule_parts.foreign_keys import Referring
 from slacktide.optimizer.rule_parts.recomputed import Recomputed
 from slacktide.optimizer.rule_parts.rule import Kept, Near, bounded_by
+from slacktide.optimizer.rule_parts.shapes import Shapes
 from slacktide.optimizer.rule_parts.states import AggregateState
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator

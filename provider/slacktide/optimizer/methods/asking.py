@@ -8,9 +8,9 @@ from typing import Any
 from slacktide.algebra import relation as r
 from slacktide.optimizer.memo.context import Between
 from slacktide.optimizer.memo.memo import Memo
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.versions import Version
 from slacktide.optimizer.rule_parts.rule import Context, DeltaRule
+from slacktide.optimizer.rule_parts.shapes import Shapes
 from slacktide.optimizer.rules import RULES
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator

@@ -8,11 +8,11 @@ from slacktide.common.tree import graft
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule, never
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetSnap, ValSnap
 from slacktide.optimizer.memo.versions import realised
 from slacktide.optimizer.methods.asking import rows_at
 from slacktide.optimizer.rule_parts.additive import is_additive
+from slacktide.optimizer.rule_parts.shapes import Shapes
 from slacktide.program import operator as o
 from slacktide.program.operator import by_id
 

@@ -8,10 +8,10 @@ from slacktide.algebra import relation as r
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetDelta, ValDelta
 from slacktide.optimizer.methods.asking import changes_of
 from slacktide.optimizer.rule_parts.additive import is_additive
+from slacktide.optimizer.rule_parts.shapes import Shapes
 
 Maintained = Callable[[int, Memo], bool]
 

@@ -26,10 +26,10 @@ from slacktide.errors import InvariantError
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form
 from slacktide.optimizer.memo.rule import MemoRule
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.methods.disjunctive import Keys
 from slacktide.optimizer.rule_parts.additive import SPARED, is_additive, never_overflows
 from slacktide.optimizer.rule_parts.clusters import cluster_of, joined_by
+from slacktide.optimizer.rule_parts.shapes import Shapes
 
 Conditions = tuple[s.Scalar, ...]
 

@@ -20,10 +20,10 @@ from slacktide.errors import InvariantError
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has, Leads, Reads
 from slacktide.optimizer.memo.rule import MemoRule
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetSnap, Tie, ValSnap
 from slacktide.optimizer.rule_parts.additive import is_additive
 from slacktide.optimizer.rule_parts.padding import padding_of
+from slacktide.optimizer.rule_parts.shapes import Shapes
 from slacktide.program import operator as o
 
 _FIRST = 30

@@ -21,11 +21,11 @@ from slacktide.algebra.types import BIGINT, BOOLEAN
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetDelta, SetSnap
 from slacktide.optimizer.memo.versions import Version
 from slacktide.optimizer.methods.disjunctive import Keys, OuterTree, Term, outer_tree
 from slacktide.optimizer.rule_parts.padding import padded
+from slacktide.optimizer.rule_parts.shapes import Shapes
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Pair
 

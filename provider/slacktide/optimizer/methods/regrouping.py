@@ -23,9 +23,9 @@ from slacktide.common.tree import of_type
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has, Leads
 from slacktide.optimizer.memo.rule import MemoRule
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import Tie, ValDelta, ValSnap
 from slacktide.optimizer.rule_parts.additive import is_additive, never_overflows
+from slacktide.optimizer.rule_parts.shapes import Shapes
 from slacktide.optimizer.rule_parts.states import AggregateState, state_of
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator, Partial

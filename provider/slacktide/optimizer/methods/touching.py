@@ -6,10 +6,10 @@ from slacktide.algebra import relation as r
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.memo.pattern import Binding, Form, Has
 from slacktide.optimizer.memo.rule import MemoRule
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetDelta
 from slacktide.optimizer.methods.asking import changes_by
 from slacktide.optimizer.rule_parts.additive import is_additive
+from slacktide.optimizer.rule_parts.shapes import Shapes
 from slacktide.optimizer.rules.recompute import RECOMPUTE_TOUCHED_GROUPS
 
 

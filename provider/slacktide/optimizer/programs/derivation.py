@@ -11,7 +11,7 @@ from typing import Any
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Column
-from slacktide.algebra.tree import fresh_ids, row_source, sources
+from slacktide.algebra.tree import row_source, sources
 from slacktide.algebra.types import DataType
 from slacktide.common.chain_ids import answer_id
 from slacktide.errors import InvariantError
@@ -20,9 +20,10 @@ from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.rule_parts.additive import is_additive
 from slacktide.optimizer.rule_parts.first import FirstRows
 from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey, Referring, referring
-from slacktide.optimizer.rule_parts.recomputed import Recomputed, recomputed
+from slacktide.optimizer.rule_parts.recomputed import Recomputed
 from slacktide.optimizer.rule_parts.rule import DeltaRule, Kept, Near
-from slacktide.optimizer.rule_parts.states import AggregateState, bag_chain, first_chain, state_of
+from slacktide.optimizer.rule_parts.shapes import Shapes
+from slacktide.optimizer.rule_parts.states import AggregateState, bag_chain, first_chain
 from slacktide.optimizer.rules import RULES
 from slacktide.optimizer.statistics import Statistics
 from slacktide.program import operator as o
@@ -93,10 +94,7 @@ class Derivation:
         self._view = view
         self._analysis = analysis
         self._changed = changed
-        self._ids = fresh_ids(analysis.root)
-        self._states: dict[r.Aggregate, AggregateState] = {}
-        self._recomputed: dict[r.Rel, Recomputed] = {}
-        self._distinct: dict[tuple[r.Rel, tuple[s.Scalar, ...]], r.Aggregate] = {}
+        self._shapes = Shapes(analysis.root, analysis.conf)
         self._deltas: dict[r.Rel, Operator | None] = {}
         self._moments: dict[tuple[r.Rel, Moment, Near | None], Operator] = {}
         self._saves: dict[str, tuple[Step, ...]] = {}
@@ -129,27 +127,19 @@ class Derivation:
 
     def state(self, rel: r.Aggregate) -> AggregateState:
         """The layout of the state of an aggregate, the same at every call."""
-        if rel not in self._states:
-            self._states[rel] = state_of(rel, self._fresh, self._analysis.conf)
-        return self._states[rel]
+        return self._shapes.state(rel)
 
     def recomputed(self, rel: r.Aggregate | r.Window | r.Limit) -> Recomputed:
         """How an operator is recomputed, the same at every call."""
-        if rel not in self._recomputed:
-            self._recomputed[rel] = recomputed(rel, self._fresh)
-        return self._recomputed[rel]
+        return self._shapes.recomputed(rel)
 
     def distinct(self, rel: r.Rel, keys: tuple[s.Scalar, ...]) -> r.Aggregate:
         """The distinct keys of a relation, the same at every call."""
-        if (rel, keys) not in self._distinct:
-            columns = [Column(next(self._ids), "key", key.type, key.nullable) for key in keys]
-            assigned = tuple(map(s.Assignment, columns, keys))
-            self._distinct[rel, keys] = r.Aggregate(rel, assigned, ())
-        return self._distinct[rel, keys]
+        return self._shapes.distinct(rel, keys)
 
     def fresh(self, name: str, data_type: DataType) -> Column:
         """A column that no other has the id of, and which may be NULL."""
-        return Column(next(self._ids), name, data_type, nullable=True)
+        return self._shapes.fresh(name, data_type)
 
     def save(self, rel: r.Rel, chain: str, child: Operator, *, begins: bool = False) -> None:
         """Have this run write to a state, once: a segment, or a base when it builds anew or begins one."""
@@ -294,9 +284,6 @@ class Derivation:
         if rel == self._analysis.root:
             return answer_id(self._view)
         return bag_chain(rel, self._analysis.conf)
-
-    def _fresh(self, name: str, data_type: DataType) -> Column:
-        return Column(next(self._ids), name, data_type, nullable=False)
 
 
 class NotKeptError(Exception):

@@ -15,7 +15,7 @@ from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.ways.candidates import in_full
 from slacktide.optimizer.ways.case import Case
 from slacktide.optimizer.ways.keeping import odds
-from slacktide.optimizer.ways.remembered_joins import LEAST_SECONDS
+from slacktide.optimizer.ways.savings import LEAST_SECONDS
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.program.operator import Program, target
 
@@ -106,7 +106,7 @@ def dear_joins(case: Case) -> Mapping[str, float]:
         case: of a run that may build the states, and joins with them.
     """
     evidence, full = case.evidence, min(one.price for one in case.in_full())
-    times = case.rounds - 1 if case.rounds else max(odds(case, full), ONCE)
+    times = max(odds(case, full), ONCE) if case.later is None else case.later
     found: dict[str, float] = {}
     for chain in case.joins:
         took, saved = evidence.last_build_of(chain), evidence.saved_by(chain)

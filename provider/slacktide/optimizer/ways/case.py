@@ -43,7 +43,7 @@ class Case:
         missing: a state that is not there for the incremental way, or an empty text.
         is_shared: whether other views keep a state of this one, and would have to build it anew with it.
         joins: what a run that builds the states builds besides: the chains of joins, with the work of each by the model.
-        rounds: how many runs a choice of states is made for, with this one; 0 where nobody says: then what past
+        later: how many runs after this one a choice of states is made for; None where nobody says: then what past
             runs would have saved stands for what those to come will.
     """
 
@@ -52,7 +52,7 @@ class Case:
     share: float
     missing: str = ""
     is_shared: bool = False
-    rounds: int = 0
+    later: int | None = None
     joins: Mapping[str, Vector] = field(default_factory=lambda: MappingProxyType({}))
 
     @property

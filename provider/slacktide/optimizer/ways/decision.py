@@ -23,7 +23,8 @@ from slacktide.optimizer.ways.building import Building, building, dear_joins
 from slacktide.optimizer.ways.candidates import extending, in_full, predicted_of
 from slacktide.optimizer.ways.case import Case
 from slacktide.optimizer.ways.guard import guard_of
-from slacktide.optimizer.ways.remembered_joins import Question, Remembering
+from slacktide.optimizer.ways.remembered_joins import Question
+from slacktide.optimizer.ways.remembering import Remembering
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.optimizer.ways.weighed import Predictions, Ways, Weighed
 from slacktide.optimizer.ways.weighing import LEAST_ROWS, may_build, weigh, with_join
@@ -179,7 +180,7 @@ class _Decision:
             situation.share,
             missing,
             situation.is_shared,
-            situation.rounds,
+            situation.later,
             built.besides,
         )
 

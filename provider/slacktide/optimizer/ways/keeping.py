@@ -86,8 +86,8 @@ def _full_otherwise(case: Case, full: float) -> float:
 
 def missed_since(case: Case, now: float) -> float:
     """What increments would have saved in each run since the states were left, this one included, or will save."""
-    if case.rounds:
-        return now * (case.rounds - 1)
+    if case.later is not None:
+        return now * case.later
     left = list(takewhile(lambda past: past.way == "text", reversed(case.evidence.runs)))
     return now + sum(_missed(past, case.evidence) for past in left)
 

@@ -16,18 +16,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, Final
+from typing import Final
 
-from slacktide.algebra import relation as r
-from slacktide.algebra.tree import sources
-from slacktide.optimizer.costs import (
-    Candidate,
-    Evidence,
-    PastRun,
-    Vector,
-    program_key,
-    program_work,
-)
+from slacktide.optimizer.costs import Evidence, program_key
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.programs.derivation import Premises
 from slacktide.optimizer.programs.join_bags import (
@@ -40,72 +31,15 @@ from slacktide.optimizer.programs.join_bags import (
 )
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.maintenance import Maintenance, maintain, scopes
-from slacktide.optimizer.rule_parts.states import bag_chain
-from slacktide.optimizer.statistics import Cardinality, StoredFacts
-from slacktide.optimizer.statistics.widths import packed
+from slacktide.optimizer.ways.asking import DEAR, dear_runs, is_asked
 from slacktide.optimizer.ways.others import NOBODY, Others
+from slacktide.optimizer.ways.remembering import Remembering, Switch
+from slacktide.optimizer.ways.savings import Savings, pays
 from slacktide.optimizer.ways.weighed import Weighed
 from slacktide.optimizer.ways.weighing import LEAST_ROWS
-from slacktide.program.operator import Program
 
 FEW_ROWS: Final = 20_000
 """Rows of a remembered join that are held against the states that they meet, wherever these are read."""
-LEAST_SAVING: Final = 0.1
-"""What remembering a join must save, as a share of what a run costs: less is the noise of one (ADR 11)."""
-LEAST_SECONDS: Final = 0.1
-"""Seconds of CPU that it must save: a write costs as much."""
-DEAR: Final = 0.5
-"""The share of what a full run takes from which on a run counts as dear, so that it is asked besides the steady ones."""
-ASKED_EVERY: Final = 32
-"""Runs of the workspace after which a steady program is asked again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Switch:
-    """What a view starts or stops to remember, and why.
-
-    Attributes:
-        rel: the join.
-        chain: that holds it.
-        starts: whether it starts.
-        saving: seconds of CPU that a run is expected to take less from then on, by increments or in full as is cheaper without.
-        cost: seconds of CPU that this run takes more.
-    """
-
-    rel: r.Rel
-    chain: str
-    starts: bool
-    saving: float
-    cost: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the form that plans store."""
-        return {
-            "join_of": list(sources(self.rel)),
-            "chain": self.chain,
-            "starts": self.starts,
-            "saving": round(self.saving, 3),
-            "cost": round(self.cost, 3),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Remembering:
-    """An incremental program, and what is remembered once it has run, or once the states were built instead.
-
-    Attributes:
-        maintenance: the program; with the write that starts, where one starts.
-        chains: of the joins, sorted.
-        switch: what is otherwise than before; None for nothing.
-    """
-
-    maintenance: Maintenance
-    chains: tuple[str, ...]
-    switch: Switch | None = None
-
-    def told(self) -> dict[str, Any]:
-        """What plans store of it."""
-        return {"remembering": self.switch.to_dict()} if self.switch else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +55,7 @@ class Question:
         start: the versions that the run goes on from.
         states: the versions of each state that exists, of any view, by chain.
         others: what other views keep.
-        rounds: as of `case.Case`.
+        later: as of `case.Case`.
     """
 
     view: str
@@ -132,7 +66,7 @@ class Question:
     start: Versions
     states: Mapping[str, Versions]
     others: Others = NOBODY
-    rounds: int = 0
+    later: int | None = None
 
     def maintained(
         self, chains: Collection[str], begun: str = "", *, assumed_few: str = ""
@@ -155,6 +89,10 @@ class Question:
             replace(self.premises, remembered=joins_of(self.analysis, chains), few=few),
             begun=joins_of(self.analysis, [begun]) if begun else frozenset(),
         )
+
+    @property
+    def _savings(self) -> Savings:
+        return Savings(self.evidence, self.premises.statistics, self.analysis.conf)
 
     def _has_few(self, chain: str) -> bool:
         """Whether a join has few rows, as far as it is stored."""
@@ -222,8 +160,8 @@ class Question:
         dear = self._dear(now)
         if not dear:
             return 0
-        program = now.maintenance.program
-        price = self._price(Candidate.of(program, self._work(program)))
+        savings = self._savings
+        price = savings.price(savings.candidate(now.maintenance.program))
         return dear if price >= DEAR * full else 0
 
     def _dear(self, now: Remembering) -> int:
@@ -249,12 +187,11 @@ class Question:
             barred: chains of joins that are left out.
             building: seconds of CPU that a join costs besides.
         """
-        program, needed = now.maintenance.program, scopes(self.analysis)
-        work = self._work(program)
-        price = self._price(Candidate.of(program, work))
-        taken = min(price, full)
+        savings = self._savings
+        lacking = savings.candidate(now.maintenance.program)
+        taken = min(savings.price(lacking), full)
         failed = {chain for run in self.evidence.runs for chain in run.failed_joins}
-        left_out = {*needed, *failed, *barred}
+        left_out = {*scopes(self.analysis), *failed, *barred}
         found: list[Remembering] = []
         for chain, alike in sorted(joins(self.analysis).items()):
             rel = min(alike, key=lambda one: one.digest)
@@ -269,12 +206,12 @@ class Question:
                 continue  # another view keeps it as of other versions
             else:
                 first = self.maintained(now.chains, chain)
-            saving = taken - self._price_with(after.program, rel, program, work, price)
-            begun = self._work(first.program, rel)
-            more = max(-self._saving(program, work, price, first.program, begun), 0.0)
+            going_by = savings.candidate(after.program, rel)
+            saving = taken - savings.price_with(lacking, going_by)
+            more = -savings.saving(lacking, savings.candidate(first.program, rel))
             took = self.evidence.last_build_of(chain)
-            cost = (more if took is None else took) + building
-            if pays(saving, cost, self.rounds - 1 if self.rounds else times, taken):
+            cost = (max(more, 0.0) if took is None else took) + building
+            if pays(saving, cost, times if self.later is None else self.later, taken):
                 switch = Switch(rel, chain, starts=True, saving=saving, cost=cost)
                 found.append(Remembering(first, chains, switch))
         return max(found, key=_saved, default=None)
@@ -297,21 +234,20 @@ class Question:
         Runs after other changes say nothing: small ones cost less with and without it, and what the model makes of
         one after a change a thousand times smaller is no evidence against it.
         """
-        program = now.maintenance.program
-        work = self._work(program)
-        if not self._has_alike(program, work):
+        savings, has_alike = self._savings, self.evidence.has_alike
+        held = savings.candidate(now.maintenance.program)
+        if not has_alike(held):
             return None
-        price = self._price(Candidate.of(program, work))
         found: list[Remembering] = []
         for chain in now.chains:
             chains = tuple(other for other in now.chains if other != chain)
             without = self.maintained(chains)
-            work_without = self._work(without.program)
-            if not self._has_alike(without.program, work_without):
+            lacking = savings.candidate(without.program)
+            if not has_alike(lacking):
                 continue
             rel = min(joins_of(self.analysis, [chain]), key=lambda one: one.digest)
-            saving = self._saving(program, work, price, without.program, work_without)
-            if pays(saving, 0.0, 1, price):
+            saving = savings.saving(held, lacking)
+            if pays(saving, 0.0, 1, savings.price(held)):
                 switch = Switch(rel, chain, starts=False, saving=saving, cost=0.0)
                 found.append(Remembering(without, chains, switch))
         return max(found, key=_saved, default=None)
@@ -320,107 +256,6 @@ class Question:
         """Whether a state is there as of the start of the run."""
         return is_there(chain, self.start, self.states)
 
-    def _saving(
-        self, now: Program, work: Vector, price: float, other: Program, work_other: Vector
-    ) -> float:
-        """Seconds of CPU that another program takes less than this one, which has run.
-
-        Where both have run after such changes as have come now, by what they took; else by what the model sees
-        less of, as far off as it was of each kind of work.
-
-        Args:
-            now: this program.
-            work: of it, by the model.
-            price: that it is expected to cost.
-            other: the other program.
-            work_other: of it, by the model.
-        """
-        evidence, rates = self.evidence, self.evidence.coefficients
-        if self._has_alike(now, work) and self._has_alike(other, work_other):
-            return price - self._price(Candidate.of(other, work_other))
-        less, past = work.minus(work_other), self._told(Candidate.of(now, work))
-        in_tasks = (
-            rates.in_tasks(less) * evidence.weight()
-            if past is None
-            else past.seconds_of(less, rates)
-        )
-        return in_tasks + rates.outside(less)
-
-    def _price_with(
-        self, other: Program, rel: r.Rel, now: Program, work: Vector, price: float
-    ) -> float:
-        """Seconds of CPU that a program is expected to take that reads a join; arguments as of `_saving`."""
-        work_other = self._work(other, rel)
-        if self._has_alike(other, work_other):
-            return self._price(Candidate.of(other, work_other))
-        if self._told(Candidate.of(now, work)) is None:
-            return self._price(Candidate.of(other, work_other))
-        return max(price - self._saving(now, work, price, other, work_other), 0.0)
-
-    def _told(self, candidate: Candidate) -> PastRun | None:
-        """The run that tells most of a program: none that turned back, as it took what a full run does besides."""
-        past = self.evidence.nearest(candidate)
-        return None if past is None or past.turned_back else past
-
-    def _price(self, candidate: Candidate) -> float:
-        return self.evidence.predict("incremental", candidate).price
-
-    def _has_alike(self, program: Program, work: Vector) -> bool:
-        return self.evidence.has_alike(Candidate.of(program, work))
-
-    def _work(self, program: Program, rel: r.Rel | None = None) -> Vector:
-        """The work of a program, where a join may be remembered that is not yet."""
-        known = self.premises.statistics
-        chain = "" if rel is None else bag_chain(rel, self.analysis.conf)
-        if rel is not None and chain not in known.stored:
-            size = Cardinality(known).of(rel)
-            facts = StoredFacts(size.rows.value, packed(size.rows, rel.columns))
-            known = replace(known, stored={**known.stored, chain: facts})
-        return program_work(program, known)
-
 
 def _saved(found: Remembering) -> float:
     return 0.0 if found.switch is None else found.switch.saving
-
-
-def is_asked(times: int, run: int, rows: int) -> bool:
-    """Whether to ask what to remember, which takes time: after 2, 4, 8, … runs, and then now and then.
-
-    Args:
-        times: how often the program has run since something else was remembered.
-        run: the number of its newest run.
-        rows: of the view's sources.
-    """
-    is_due = _is_milestone(times - 1, times) or (times > 1 and run % ASKED_EVERY == 0)
-    return rows >= LEAST_ROWS and is_due
-
-
-def dear_runs(evidence: Evidence, program: str) -> int:
-    """How many runs were dear after such changes as have come, or smaller ones, as soon as they are 2, 4, 8, …; else none.
-
-    Where changes of other sizes come between, the first one of a size asks that sees as many.
-
-    Args:
-        evidence: the view's past runs.
-        program: that would run by increments.
-    """
-    dear = evidence.dear(program, DEAR)
-    asked = max((at for at, past in enumerate(dear) if evidence.is_as_large(past)), default=0)
-    return len(dear) if _is_milestone(asked, len(dear)) else 0
-
-
-def _is_milestone(before: int, times: int) -> bool:
-    """Whether something has happened as often as 2, 4, 8, …, and had not before."""
-    return times > 1 and times.bit_length() > before.bit_length()
-
-
-def pays(saving: float, cost: float, times: int, price: float) -> bool:
-    """Whether what past runs would have saved, or those to come will, has reached what a switch costs.
-
-    Args:
-        saving: seconds of CPU of one run.
-        cost: seconds of CPU of the switch.
-        times: how many runs there were, or will be.
-        price: seconds of CPU of a run.
-    """
-    return saving >= max(LEAST_SAVING * price, LEAST_SECONDS) and saving * times >= cost

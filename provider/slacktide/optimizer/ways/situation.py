@@ -39,7 +39,7 @@ class Situation:
         others: what other views keep.
         stumbles: whether a program of the view failed lately, over a row or to Spark, where the author's text did not.
         append_only: the sources of which no row is ever taken away, by declaration.
-        rounds: as of `case.Case`.
+        later: as of `case.Case`.
         netted: the sources whose changes are netted, see `net_changes`.
         is_apart: whether the answer may not follow from the states of its versions; see `determinacy`.
         caught: of a run without an answer that goes on from where others have brought the view's states, or from those
@@ -64,7 +64,7 @@ class Situation:
     others: Others = NOBODY
     stumbles: bool = False
     append_only: frozenset[str] = frozenset()
-    rounds: int = 0
+    later: int | None = None
     netted: frozenset[str] = frozenset()
     is_apart: bool = False
     caught: Situation | None = None
@@ -96,5 +96,5 @@ class Situation:
             self.start,
             self.states,
             self.others,
-            self.rounds,
+            self.later,
         )

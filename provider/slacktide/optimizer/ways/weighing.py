@@ -42,7 +42,7 @@ def weigh(case: Case) -> Weighed:
         return _unless_untried(case, found)
     missed = missed_since(case, text.price - incremental.price)
     if full is text and missed < rebuild.price - text.price:
-        return found.taken("text", _not_yet(missed, rebuild, text, case.rounds))
+        return found.taken("text", _not_yet(missed, rebuild, text, case.later))
     return found.taken("rebuild", Reason("STATE_MISSING", case.missing))
 
 
@@ -57,8 +57,8 @@ def _full_way(case: Case, found: Predictions, full: Prediction) -> Weighed:
         return found.taken(full.way, cheaper)
     keeping = min(found.incremental, found.rebuild, key=lambda one: one.price)
     cost = keeping.price - full.price
-    if case.rounds:
-        saved = (case.rounds - 1) * saved_by_one(case, full.price)
+    if case.later is not None:
+        saved = case.later * saved_by_one(case, full.price)
         told = f"{cost:.2f} s more, {saved:.2f} s saved by the runs to come"
     else:
         saved = worth_keeping(case, full.price)
@@ -127,7 +127,7 @@ def _cheaper(incremental: Prediction, full: Prediction) -> Reason:
     )
 
 
-def _not_yet(missed: float, rebuild: Prediction, text: Prediction, rounds: int) -> Reason:
+def _not_yet(missed: float, rebuild: Prediction, text: Prediction, later: int | None) -> Reason:
     more = rebuild.price - text.price
-    saved = "saved by the runs to come" if rounds else "missed"
+    saved = "missed" if later is None else "saved by the runs to come"
     return Reason("STATES_LEFT", f"{missed:.2f} s {saved}, {more:.2f} s to build them")

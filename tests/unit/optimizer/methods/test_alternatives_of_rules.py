@@ -9,9 +9,9 @@ from slacktide.algebra.tree import sources
 from slacktide.optimizer.expand import METHODS, Problem, all_rules, rules_for
 from slacktide.optimizer.memo.exploration import Exploration
 from slacktide.optimizer.memo.memo import Memo
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.trait import SetSnap
 from slacktide.optimizer.memo.versions import Tables
+from slacktide.optimizer.rule_parts.shapes import Shapes
 from tests.harness.planner.summary import JOIN, SUMMARY
 from tests.harness.planner.watched import FREE
 from tests.unit.optimizer.methods.test_higher_order import CHAIN

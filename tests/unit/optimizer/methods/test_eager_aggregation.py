@@ -16,11 +16,11 @@ from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.expand import METHODS, Problem, expand
 from slacktide.optimizer.memo.exploration import Exploration
 from slacktide.optimizer.memo.memo import Memo
-from slacktide.optimizer.memo.shapes import Shapes
 from slacktide.optimizer.memo.versions import Tables
 from slacktide.optimizer.methods.eager_aggregation import aggregated_early, rules
 from slacktide.optimizer.periods.plan_space import space_of
 from slacktide.optimizer.rule_parts.additive import SPARED
+from slacktide.optimizer.rule_parts.shapes import Shapes
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics
 from tests.harness.histories import next_changes, shapes_of
 from tests.harness.memory import as_bag

@@ -1,4 +1,4 @@
-"""Columns and layouts that rules make, the same at every version (tempura.md §3.5).
+"""Columns and layouts that rules make of an operator, the same at every call and version (tempura.md §3.5).
 
 A rule that is asked twice for the change of an operator, between other versions, gives expressions
 over the same columns: what one instant found is what every instant would find.
@@ -7,6 +7,7 @@ over the same columns: what one instant found is what every instant would find.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
@@ -48,7 +49,7 @@ class Shapes:
     def distinct(self, rel: r.Rel, keys: tuple[s.Scalar, ...]) -> r.Aggregate:
         """The distinct keys of a relation."""
         if (rel, keys) not in self._distinct:
-            columns = [Column(next(self._ids), "key", key.type, key.nullable) for key in keys]
+            columns = [replace(self.fresh("key", key.type), nullable=key.nullable) for key in keys]
             assigned = tuple(map(s.Assignment, columns, keys))
             self._distinct[rel, keys] = r.Aggregate(rel, assigned, ())
         return self._distinct[rel, keys]
@@ -57,8 +58,12 @@ class Shapes:
         """The column that a rule made of an operator, by what for and how many it made before."""
         key = (owner.digest, purpose, place)
         if key not in self._columns:
-            self._columns[key] = Column(next(self._ids), purpose, data_type, nullable=True)
+            self._columns[key] = self.fresh(purpose, data_type)
         return self._columns[key]
 
+    def fresh(self, name: str, data_type: DataType) -> Column:
+        """A column that no other has the id of, and which may be NULL."""
+        return Column(next(self._ids), name, data_type, nullable=True)
+
     def _new(self, name: str, data_type: DataType) -> Column:
-        return Column(next(self._ids), name, data_type, nullable=False)
+        return replace(self.fresh(name, data_type), nullable=False)
