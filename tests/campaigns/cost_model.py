@@ -32,6 +32,7 @@ from slacktide.optimizer.costs import (
     Sample,
     Vector,
     fit,
+    predict,
     program_work,
 )
 from slacktide.optimizer.programs.full import from_snapshots
@@ -193,9 +194,9 @@ class Case:
         """The ways as expected at an arrival: by increments, states anew, text."""
         evidence, own = self.evidence, Candidate("r", self.rebuild)
         return (
-            evidence.predict("incremental", Candidate("i", self.incremental[nature].work)),
-            evidence.predict("rebuild", own),
-            evidence.predict("text", Candidate("t", self.text[nature].work), own),
+            predict(evidence, "incremental", Candidate("i", self.incremental[nature].work)),
+            predict(evidence, "rebuild", own),
+            predict(evidence, "text", Candidate("t", self.text[nature].work), own),
         )
 
 
@@ -269,7 +270,7 @@ def errors(cases: Iterable[Case]) -> dict[str, Any]:
         rates = fit([one for name, one in samples if name != case.name], DEFAULTS).coefficients
         known = replace(case.evidence, coefficients=rates)
         for nature, cell in case.incremental.items():
-            told = known.predict("incremental", Candidate("i", cell.work)).in_tasks
+            told = predict(known, "incremental", Candidate("i", cell.work)).in_tasks
             fitted[nature].append((told, cell.took["cpu_seconds"]))
         own = [one for name, one in samples if name == case.name]
         held_out += [(rates.in_tasks(one.work), one.seconds) for one in own]

@@ -15,6 +15,7 @@ from slacktide.optimizer.costs import (
     Evidence,
     Prediction,
     Vector,
+    predict,
     work_by_node,
 )
 from slacktide.optimizer.costs.prediction import Basis
@@ -35,7 +36,7 @@ def program_of(rel: r.Rel) -> o.Program:
 def guarded(rel: r.Rel, text: float) -> tuple[Mapping[str, int], Prediction, partial]:
     program = program_of(rel)
     work_of = partial(work_by_node, program, known(0.01), rel)
-    own = Evidence().predict("incremental", Candidate("i", work_of().total))
+    own = predict(Evidence(), "incremental", Candidate("i", work_of().total))
     other = replace(TEXT, in_tasks=text, outside=0.0)
     found = Predictions(own, replace(other, way="rebuild"), other)
     return guard_of(program, work_of, DEFAULTS, found).rows, own, work_of
@@ -74,7 +75,7 @@ def test_states_that_are_dear_to_build_are_not_thrown_away_sooner_for_increments
         program_of(STORING[0]),
         partial(work_by_node, program_of(STORING[0]), known(0.01), STORING[0]),
     )
-    own = Evidence().predict("incremental", Candidate("i", work_of().total))
+    own = predict(Evidence(), "incremental", Candidate("i", work_of().total))
     text = replace(TEXT, in_tasks=own.price / 1.2, outside=0.0)
     dear = Predictions(own, replace(text, way="rebuild", in_tasks=10 * own.price), text)
     cheap = Predictions(own, replace(text, way="rebuild"), text)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slacktide.optimizer.costs import Candidate, Evidence, PastRun
-from slacktide.optimizer.costs.evidence import MOST_STARTING, STARTING
+from slacktide.optimizer.costs import Candidate, Evidence, PastRun, predict
+from slacktide.optimizer.costs.predicting import MOST_STARTING, STARTING
 from slacktide.optimizer.programs.full import COUNTING, MERGING
 from slacktide.optimizer.ways.case import REGRET, Case
 from slacktide.optimizer.ways.weighed import Weighed
@@ -320,7 +320,7 @@ def test_a_larger_change_is_expected_to_cost_more_in_proportion(
     factor: float, seconds: float
 ) -> None:
     evidence = Evidence([past(1, "incremental", seconds)])
-    found = evidence.predict("incremental", Candidate("incremental", WORK.times(factor)))
+    found = predict(evidence, "incremental", Candidate("incremental", WORK.times(factor)))
     starting = min(STARTING, MOST_STARTING * seconds)
     assert found.price == pytest.approx(starting + factor * (seconds - starting))
 

@@ -6,6 +6,7 @@ from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
 from slacktide.optimizer.costs.evidence import Evidence
 from slacktide.optimizer.costs.fitting import Fit, Sample, fit
 from slacktide.optimizer.costs.past_run import PastRun, Way
+from slacktide.optimizer.costs.predicting import predict
 from slacktide.optimizer.costs.prediction import Candidate, Prediction, program_key
 from slacktide.optimizer.costs.program import ProgramWork, program_work, work_by_node
 from slacktide.optimizer.costs.vector import Vector
@@ -23,6 +24,7 @@ __all__ = [
     "Vector",
     "Way",
     "fit",
+    "predict",
     "program_key",
     "program_work",
     "work_by_node",

@@ -1,13 +1,8 @@
-"""What past runs of a view teach about its next one.
-
-A program that has run before costs what it cost then, times what the model says of now over what it said
-then: its error in the size of things, the weight of a query's expressions and the machine all cancel
-out. So they do between building states and the answer alone, of which one stands for the other. An
-incremental program that has not run costs what the model says, times the weight that the view's other
-programs have shown.
+"""Which past runs of a view tell of its next one.
 
 Of the incremental runs of a program the one counts whose changes were nearest in size and in the work that was expected of them,
-both together: as many changes may lie close together, or anywhere, and the model errs in what they reach.
+both together: as many changes may lie close together, or anywhere, and the model errs in what they reach. Of runs in full the
+one does that merged about as many rows.
 """
 
 from __future__ import annotations
@@ -20,8 +15,8 @@ from typing import Final
 
 from slacktide.optimizer.costs.coefficients import DEFAULTS, Coefficients
 from slacktide.optimizer.costs.fitting import FLOOR
-from slacktide.optimizer.costs.past_run import PastRun, Way, ratio
-from slacktide.optimizer.costs.prediction import Basis, Candidate, Prediction
+from slacktide.optimizer.costs.past_run import PastRun
+from slacktide.optimizer.costs.prediction import Candidate
 from slacktide.optimizer.costs.vector import Vector
 
 ALIKE: Final = 2.0
@@ -35,12 +30,6 @@ FEW: Final = 1000
 
 USUAL: Final = 8
 """Newest incremental runs, by which a program is the usual one or is not."""
-
-
-STARTING: Final = 0.3
-"""Seconds of what tasks of increments take, by which they start and open files, and which do not grow with the work (ADR 9)."""
-MOST_STARTING: Final = 0.25
-"""The share of a run that this is at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +63,7 @@ class Evidence:
         As with increments, a newer run that was far dearer after no more rows had come tells more.
         """
         runs = [past for past in reversed(self.runs) if past.program == program]
-        found = min(runs, key=self._unlike, default=None)
+        found = min(runs, key=self.unlike, default=None)
         if found is None:
             return None
         most = max(self.unmerged or 0, found.unmerged or 0)
@@ -88,7 +77,7 @@ class Evidence:
         )
         return next(dearer, found)
 
-    def _unlike(self, past: PastRun) -> tuple[bool, float]:
+    def unlike(self, past: PastRun) -> tuple[bool, float]:
         """How far what a full run merged is from what it would merge now."""
         differs = past.merges != self.merges
         if self.unmerged is None:
@@ -184,38 +173,6 @@ class Evidence:
         """The same without one run."""
         return replace(self, runs=[past for past in self.runs if past.run != run])
 
-    def predict(self, way: Way, one: Candidate, *like: Candidate) -> Prediction:
-        """Predict what a program costs whose work the model knows.
-
-        Args:
-            way: what the program does.
-            one: the program.
-            like: those that compute the same in another way; one of them that has run stands for this one
-                as long as this one has not, or has over other mirrors.
-        """
-        rates, past = self.coefficients, self._newest_of(way, one)
-        others = [(other, run) for other in like if (run := self._newest_of(way, other))]
-        others.sort(key=lambda pair: pair[1].merges != self.merges)
-        basis: Basis = "modelled" if past is None else "observed"
-        if past is not None:
-            seconds, outside = self._grown(past, others[0][1] if others else None, one)
-        elif others:
-            alike = self.predict(way, others[0][0]._replace(merging=one.merging))
-            seconds, outside = alike.in_tasks, alike.outside
-        else:
-            seconds, outside = rates.in_tasks(one.work) * self.weight(), rates.outside(one.work)
-        return Prediction(
-            way,
-            one.program,
-            one.work,
-            seconds,
-            outside,
-            basis,
-            self.changed,
-            self.merges,
-            self.unmerged,
-        )
-
     def last_build_of(self, join: str) -> float | None:
         """Seconds of CPU in tasks that building a join last took besides the states; None where no run is known that did.
 
@@ -231,51 +188,6 @@ class Evidence:
             join: its chain.
         """
         return next((run.savings[join] for run in reversed(self.runs) if join in run.savings), None)
-
-    def _newest_of(self, way: Way, one: Candidate) -> PastRun | None:
-        """The run of a program that tells of the next; what full runs take depends on what they merge, not on what has changed."""
-        return self.nearest(one) if way == "incremental" else self.newest_alike(one.program)
-
-    def _grown(self, past: PastRun, other: PastRun | None, one: Candidate) -> tuple[float, float]:
-        """What a program takes now that has run, in tasks and outside.
-
-        Where a full run merged rows and the next will not, or the other way round, a run of the other full way that was as the next will be tells more.
-        So it does where it was cheaper, and the one was the first of all or merged a number of rows that is less like.
-
-        Args:
-            past: the run of the program.
-            other: one of the other full way, where one is known.
-            one: the program.
-        """
-        growth, outside = self._growth(past, one.work), past.outside(self.coefficients)
-        if past.way == "incremental":
-            fixed = min(STARTING, MOST_STARTING * past.in_tasks)
-            return fixed + (past.in_tasks - fixed) * growth, outside
-        own = past.without_joins * growth, outside
-        if other is None or other.merges != self.merges:
-            if past.merges == self.merges:
-                return own
-            return own[0] * one.merging if self.merges else own[0] / one.merging, outside
-        found = (
-            other.without_joins * self._growth(other, one.work),
-            other.outside(self.coefficients),
-        )
-        if past.merges == self.merges:
-            is_told = past.is_first or self._unlike(other) < self._unlike(past)
-            return min(own, found, key=sum) if is_told else own
-        if self.merges and not past.is_first:
-            return max(own[0], found[0]), found[1]
-        return found if self.merges else min(own, found, key=sum)
-
-    def _growth(self, past: PastRun, work: Vector) -> float:
-        """By how much more there is to do than then.
-
-        A full run reads all rows, and nothing that is learned of its parts since makes it cheaper.
-        """
-        if past.way == "incremental":
-            rates = self.coefficients
-            return ratio(rates.in_tasks(work), rates.in_tasks(past.expected))
-        return ratio(self.rows, past.rows) if self.rows and past.rows else 1.0
 
     def weight(self) -> float:
         """How much dearer the work of the view's programs is than its prices; halfway to 1 on a log scale.

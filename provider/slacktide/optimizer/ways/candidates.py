@@ -7,7 +7,7 @@ from typing import Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
-from slacktide.optimizer.costs import Candidate, Way, program_work
+from slacktide.optimizer.costs import Candidate, Way, predict, program_work
 from slacktide.optimizer.costs.reads import is_sure
 from slacktide.optimizer.programs.full import merging
 from slacktide.optimizer.ways.situation import Situation
@@ -23,7 +23,7 @@ def predicted_of(
         return {}
     programs = dict.fromkeys((program, *like))
     candidates = [in_full(one, view, situation) for one in programs]
-    return Weighed(way, (), (situation.evidence.predict(way, *candidates),)).to_dict()
+    return Weighed(way, (), (predict(situation.evidence, way, *candidates),)).to_dict()
 
 
 def extending(program: Program, view: ReadView, situation: Situation) -> Candidate:

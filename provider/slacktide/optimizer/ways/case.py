@@ -17,7 +17,7 @@ from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import Final
 
-from slacktide.optimizer.costs import Evidence, Prediction, Vector
+from slacktide.optimizer.costs import Evidence, Prediction, Vector, predict
 from slacktide.optimizer.costs.past_run import OF_A_JOIN, PastRun
 from slacktide.optimizer.costs.prediction import Candidate
 from slacktide.optimizer.ways.weighed import Predictions, Ways
@@ -75,11 +75,11 @@ class Case:
 
     def in_full(self) -> tuple[Prediction, Prediction]:
         """What building the states, and what the answer alone, are expected to cost."""
-        ways, predict = self.ways, self.evidence.predict
-        rebuild = predict("rebuild", ways.rebuild, ways.text, ways.other)
+        ways, evidence = self.ways, self.evidence
+        rebuild = predict(evidence, "rebuild", ways.rebuild, ways.text, ways.other)
         for join, work in self.joins.items():
             rebuild = rebuild.besides(work, *self._building(join, work))
-        return rebuild, predict("text", ways.text, ways.rebuild, ways.other)
+        return rebuild, predict(evidence, "text", ways.text, ways.rebuild, ways.other)
 
     def _building(self, join: str, work: Vector) -> tuple[float, float]:
         """Seconds of CPU that building a join takes besides, in tasks and outside: as it last took, or by the model."""
@@ -108,7 +108,7 @@ class Case:
         evidence, has_expired = self.evidence, False
         is_new = not self.missing and self.share <= LARGEST_SHARE and refuting is None
         while True:
-            found = evidence.predict("incremental", self.ways.incremental)
+            found = predict(evidence, "incremental", self.ways.incremental)
             past = evidence.nearest(self.ways.incremental)
             loss = found.price + building - full
             told = past or refuting

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from slacktide.algebra import relation as r
-from slacktide.optimizer.costs import Candidate, Evidence, PastRun, program_work
+from slacktide.optimizer.costs import Candidate, Evidence, PastRun, predict, program_work
 from slacktide.optimizer.rule_parts.states import bag_chain
 from slacktide.optimizer.statistics import Cardinality, Statistics, StoredFacts
 from slacktide.optimizer.statistics.widths import packed
@@ -45,7 +45,7 @@ class Savings:
 
     def price(self, one: Candidate) -> float:
         """Seconds of CPU that a program is expected to take."""
-        return self.evidence.predict("incremental", one).price
+        return predict(self.evidence, "incremental", one).price
 
     def saving(self, now: Candidate, other: Candidate) -> float:
         """Seconds of CPU that another program takes less than this one, which has run.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slacktide.optimizer.costs import DEFAULTS, Candidate, Evidence, PastRun, Vector
+from slacktide.optimizer.costs import DEFAULTS, Candidate, Evidence, PastRun, Vector, predict
 from slacktide.optimizer.costs.vector import KINDS
 
 EXPECTED = Vector(rows_read=4.7e6, bytes_shuffled=7e7, bytes_written=1.7e6, files=40, stages=22)
@@ -82,7 +82,7 @@ def test_a_run_after_a_change_as_large_tells_most(changed: int | None, run: int)
     found = evidence.nearest(Candidate("p", EXPECTED))
     assert found is not None
     assert found.run == run
-    predicted = evidence.predict("incremental", Candidate("p", EXPECTED))
+    predicted = predict(evidence, "incremental", Candidate("p", EXPECTED))
     assert predicted.in_tasks == pytest.approx(found.in_tasks)
     assert (predicted.basis, predicted.changed) == ("observed", changed)
 
@@ -121,10 +121,10 @@ def test_as_many_changes_may_lie_close_together_or_anywhere() -> None:
     evidence = Evidence(runs, changed=1_100)
     assert evidence.nearest(Candidate("p", far)) == runs[2]
     assert evidence.nearest(Candidate("p", near)) == runs[3]
-    assert evidence.predict("incremental", Candidate("p", far)).in_tasks == pytest.approx(8.0)
-    assert evidence.predict("incremental", Candidate("p", near)).in_tasks == pytest.approx(0.4)
+    assert predict(evidence, "incremental", Candidate("p", far)).in_tasks == pytest.approx(8.0)
+    assert predict(evidence, "incremental", Candidate("p", near)).in_tasks == pytest.approx(0.4)
     once = Evidence(runs[:1], changed=1_000)
-    assert once.predict("incremental", Candidate("p", near)).in_tasks == pytest.approx(
+    assert predict(once, "incremental", Candidate("p", near)).in_tasks == pytest.approx(
         0.3 + 8.7 * 0.05
     )
 
@@ -145,14 +145,14 @@ def test_what_building_a_join_took_is_none_of_what_the_states_take() -> None:
     states, text = Candidate("states", work), Candidate("text", work)
     built = PastRun(1, "rebuild", "states", work, work, 9.0, joins={"states/j": 4.0})
     known = Evidence([built])
-    assert known.predict("rebuild", states, text).in_tasks == 5.0
-    assert known.predict("text", text, states).in_tasks == 5.0
+    assert predict(known, "rebuild", states, text).in_tasks == 5.0
+    assert predict(known, "text", text, states).in_tasks == 5.0
     assert (known.last_build_of("states/j"), known.last_build_of("states/k")) == (4.0, None)
     assert known.spent_since(0) >= 9.0
     outside = DEFAULTS.outside(work) - DEFAULTS.outside(Vector(jobs=1, plans=1))
-    assert known.predict("rebuild", states).outside == max(outside, 0.0)
+    assert predict(known, "rebuild", states).outside == max(outside, 0.0)
     dearer = replace(built, run=2, joins={"states/j": 12.0})
-    assert Evidence([dearer]).predict("rebuild", states).in_tasks == 0.0, "never less than nothing"
+    assert predict(Evidence([dearer]), "rebuild", states).in_tasks == 0.0, "never less than nothing"
     assert Evidence([built, dearer]).last_build_of("states/j") == 12.0
 
 
@@ -165,7 +165,7 @@ def test_who_merges_no_rows_has_the_jobs_of_who_merged_none() -> None:
         PastRun(2, "rebuild", "states", Vector(), few, 1.08, merges=False),
     ]
     plain = Evidence(runs, merges=False)
-    found = plain.predict("text", text, rebuild)
+    found = predict(plain, "text", text, rebuild)
     assert (found.in_tasks, found.outside) == (1.08, DEFAULTS.outside(few))
-    assert found.price == plain.predict("rebuild", rebuild, text).price
-    assert Evidence(runs).predict("text", text, rebuild).outside == DEFAULTS.outside(many)
+    assert found.price == predict(plain, "rebuild", rebuild, text).price
+    assert predict(Evidence(runs), "text", text, rebuild).outside == DEFAULTS.outside(many)
