@@ -24,6 +24,7 @@ import pytest
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.optimizer.periods import progress
+from slacktide.optimizer.periods.standing import Progress
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.upkeep import state_sources
 from slacktide.optimizer.statistics import ChangeFacts, ColumnFacts, Figure, SourceFacts, Statistics
@@ -107,7 +108,7 @@ def planned(name: str, view: ReadView, statistics: Statistics) -> ViewPlan:
     states = {chain: dict.fromkeys(scope, 1) for chain, scope in scopes.items()}
     situation = Situation(start, end, 0.1, states, "auto", 1, statistics=united(statistics))
     quiet = frozenset((n, at) for n in view.sources if n not in CHANGING for at in (2, 3))
-    where = progress.Progress(WEIGHTS, 1, "a period", (start,), (), (*scopes,), statistics, quiet)
+    where = Progress(WEIGHTS, 1, "a period", (start,), (), (*scopes,), statistics, quiet)
     return progress.plan_turn(name, view, situation, where)
 
 

@@ -15,6 +15,7 @@ from slacktide.errors import (
     StorageError,
 )
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.spark.measures.cost import Cost
 from slacktide.spark.tasks.task import Outcome, Query
 from slacktide.store.record import ViewRecord
 
@@ -24,7 +25,9 @@ class Work:
     """One view of the run: what is known of it, its plan, and what came of it.
 
     Attributes:
-        switched: whether it turned back to a full run without states, as there was more to do than expected.
+        switched: whether it turned back to a full run without states, or left all to the due refresh, as there was
+            more to do than expected.
+        given_up: what that cost which was left to the due refresh.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Work:
     outcome: Outcome | None = None
     error: SlacktideError | None = None
     switched: bool = False
+    given_up: Cost | None = None
 
     @property
     def is_done(self) -> bool:

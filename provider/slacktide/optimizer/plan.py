@@ -44,7 +44,8 @@ class ViewPlan:
             `slacktide.optimizer.ways.remembered_joins`.
         estimates: what each node of the program is expected to give and to take.
         reads: rows that each step is expected to read, by the chain that it extends, where that is no guess.
-        guard: what the run may write and take; beyond it the run turns back to a full run without states.
+        guard: what the run may write and take; beyond it the run turns back to a full run without states, or, before the
+            answer is due, stores nothing.
         turn: the place of the run between two answers; None of a view whose answer is due at every run.
     """
 

@@ -12,9 +12,12 @@ from slacktide.engine.planning import knowledge
 from slacktide.engine.reports import ViewReport
 from slacktide.errors import DataError, ExecutionError, InvalidSettingError, SlacktideError
 from slacktide.optimizer.costs import Coefficients, Fit, Sample
+from slacktide.optimizer.periods import progress
 from slacktide.program import operator as o
+from slacktide.program.limits import Limits
 from slacktide.spark.tasks.executor import Executor
 from slacktide.spark.tasks.task import Outcome, Task
+from tests.harness import guarded
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.spark
@@ -280,6 +283,57 @@ def test_what_fails_early_is_left_to_the_due_refresh(
     assert (kept.turn, kept.reached, kept.chains) == (1, (), ())
     sell(lab, 2000, 20)
     assert refreshed(lab).method == "incremental"
+    lab.verified()
+
+
+def test_a_refresh_that_finds_too_much_leaves_it_to_the_due_one(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cost is told, the refresh counts, and nothing of it is left."""
+    stocked(lab, weights=[0.001, 1])
+    a_day(lab)
+    sell(lab, 1000, 600)
+    before = lab.ws._store.world().chains
+    plan = lab.ws.plan()
+    assert plan.views[0].method == "states-only"
+    assert plan.views[0].turn is not None
+    few = Limits(dict.fromkeys(plan.views[0].turn.writes, 1))
+    monkeypatch.setattr(progress, "early_limits_of", lambda *_: few)
+    plan = lab.ws.plan()
+    early = lab.ws.refresh(lab.spark, plan).views["sold"]
+    assert (early.method, early.switched) == ("unchanged", True)
+    assert early.reasons[-1].startswith("RUNTIME_GUARD(")
+    assert early.actual["cpu_seconds"] > 0.0
+    kept = period(lab)
+    assert kept is not None
+    assert (kept.turn, kept.reached, kept.chains) == (1, (), ())
+    assert {n for n in lab.ws._store.world().chains if n.startswith("states/")} == {
+        n for n in before if n.startswith("states/")
+    }
+    sell(lab, 2000, 20)
+    assert refreshed(lab).method == "incremental"
+    lab.verified()
+
+
+def test_a_due_refresh_that_finds_too_much_answers_in_full(lab: Lab) -> None:
+    """What the day has stored goes with the answer, as ever."""
+    stocked(lab, weights=[0.001, 1])
+    a_day(lab)
+    sell(lab, 1000, 600)
+    assert refreshed(lab).method == "states-only"
+    sell(lab, 2000, 20)
+    with guarded.wary():
+        due = lab.ws.plan().views[0]
+        assert [reason.code for reason in due.reasons] == ["STORED_EARLY"]
+        told = lab.ws.refresh(lab.spark).views["sold"]
+    assert (told.method, told.switched) == ("full", True)
+    assert [reason.partition("(")[0] for reason in told.reasons] == [
+        "STORED_EARLY",
+        "RUNTIME_GUARD",
+    ]
+    assert period(lab) is None
+    lab.verified()
+    a_day(lab)
     lab.verified()
 
 

@@ -12,7 +12,7 @@ from slacktide.common.reasons import Reason
 from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.engine.planning.knowledge import Knowledge, current_joins
 from slacktide.engine.planning.sizes import changed_rows
-from slacktide.optimizer.periods.progress import Progress
+from slacktide.optimizer.periods.standing import Progress
 from slacktide.optimizer.programs.join_bags import present
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts, Statistics
 from slacktide.optimizer.statistics.arrivals import Arrived, expected, foreseen

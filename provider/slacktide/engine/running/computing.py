@@ -69,13 +69,13 @@ def compute(
     except SlacktideError as error:
         if is_of_all(error):
             raise
-        if not _left_to_due(work, error):
+        if not _is_left_to_due(work, Reason("EARLY_FAILS", error.code)):
             work.error = error
 
 
-def _left_to_due(work: Work, failure: SlacktideError) -> bool:
+def _is_left_to_due(work: Work, why: Reason) -> bool:
     """Leave all to the due refresh where one before it fails: its row may be gone by then, or it goes another way."""
-    idle = plan_idle(work.plan, Reason("EARLY_FAILS", failure.code))
+    idle = plan_idle(work.plan, why)
     work.plan = work.plan if idle is None else idle
     return idle is not None
 
@@ -83,11 +83,15 @@ def _left_to_due(work: Work, failure: SlacktideError) -> bool:
 def _execute(executor: Executor, store: Store, world: World, work: Work) -> None:
     """Execute the plan of a view; past what its guard allows, in full without states instead, where that works.
 
-    What was expected stays that of the program that was chosen, as what the run takes is its price.
+    What was expected stays that of the program that was chosen, as what the run takes is its price. A refresh before
+    the due one stores nothing instead.
     """
     outcome = executor.run(_task(world, work))
     if outcome.excess is not None:
         given_up = outcome.cost
+        if _is_left_to_due(work, Reason("RUNTIME_GUARD", outcome.excess)):
+            work.switched, work.given_up = True, given_up
+            return
         outcome = _turned_back(executor, store, world, work, outcome.excess)
         outcome.cost.add(given_up)
     work.outcome = outcome
@@ -158,7 +162,7 @@ def _compute_otherwise(
     went, over which a query may stumble where batch does not.
     """
     planned = work.plan
-    if _left_to_due(work, failure):
+    if _is_left_to_due(work, Reason("EARLY_FAILS", failure.code)):
         return
     work.error = failure
     is_refused = isinstance(failure, UnsupportedQueryError)

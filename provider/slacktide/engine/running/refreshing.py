@@ -282,7 +282,10 @@ class Refresh:
         compacted: Sequence[Compacted] = (),
     ) -> Report:
         planned = [*plan.views, *(work.plan for work in works if work.record is not None)]
-        unchanged = {view.view: unchanged_report(world, view) for view in planned}
+        given_up = {work.name: work.given_up for work in works}
+        unchanged = {
+            view.view: unchanged_report(world, view, given_up.get(view.view)) for view in planned
+        }
         worked = {
             work.name: view_report(world, work) for work in works if work.plan.program is not None
         }

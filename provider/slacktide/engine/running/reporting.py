@@ -8,15 +8,21 @@ from slacktide.engine.reports import ViewReport
 from slacktide.engine.work import Work
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.upkeep import state_sources
+from slacktide.spark.measures.cost import Cost
 from slacktide.store.naming import segments
 from slacktide.store.record import Segment
 from slacktide.store.world import World
 
 
-def unchanged_report(world: World, plan: ViewPlan) -> ViewReport:
-    """The report of a view for which there was nothing to do."""
-    reasons = tuple(str(reason) for reason in plan.reasons)
-    return ViewReport("unchanged", reasons, versions=_answered(world, plan))
+def unchanged_report(world: World, plan: ViewPlan, given_up: Cost | None = None) -> ViewReport:
+    """The report of a view for which there was nothing to do, or for which what was begun was given up."""
+    return ViewReport(
+        "unchanged",
+        tuple(str(reason) for reason in plan.reasons),
+        actual={} if given_up is None else given_up.to_dict(),
+        switched=given_up is not None,
+        versions=_answered(world, plan),
+    )
 
 
 def view_report(world: World, work: Work) -> ViewReport:

@@ -146,17 +146,21 @@ def _told(plan: ViewPlan, actual: Mapping[str, Any] | None = None) -> list[str]:
 
 def _prices(plan: ViewPlan) -> list[str]:
     """What each way is expected to cost, and how anyone knows."""
-    told = [
-        f"{_WAYS[one['way']]} {one['price']:.2f} s ({_BASES[one['basis']]})"
-        for one in plan.predicted.get("alternatives", ())
-    ]
+    ways = ", ".join(map(_price, plan.predicted.get("alternatives", ())))
+    told = [f"  expected CPU: {ways}"] if ways else []
     if period := plan.predicted.get("period"):
         weighed = "" if plan.is_due else ", each second at the weight of its refresh"
-        told = [
-            f"{period['planned']:.2f} s by what is stored early",
-            f"{period['instead']:.2f} s without{weighed}",
-        ]
-    return [f"  expected CPU: {', '.join(told)}"] if told else []
+        compared = (
+            f"{period['planned']:.2f} s by what is stored early, {period['instead']:.2f} s without"
+        )
+        told.append(f"  expected CPU: {compared}{weighed}")
+        others = ", ".join(map(_price, period.get("alternatives", ())))
+        told += [f"  the ways without: {others}"] if others else []
+    return told
+
+
+def _price(way: Mapping[str, Any]) -> str:
+    return f"{_WAYS[way['way']]} {way['price']:.2f} s ({_BASES[way['basis']]})"
 
 
 def _remembering(plan: ViewPlan) -> list[str]:
@@ -180,7 +184,8 @@ def _limits(plan: ViewPlan) -> list[str]:
     told = [f"{rows:,} rows written to {chain}" for chain, rows in limits.rows.items()]
     if limits.cpu_seconds is not None:
         told.append(f"{limits.cpu_seconds:.2f} s of CPU in tasks")
-    return [f"  turns back to a full run past {' or '.join(told)}"] if told else []
+    what = "turns back to a full run" if plan.is_due else "leaves all to the due refresh"
+    return [f"  {what} past {' or '.join(told)}"] if told else []
 
 
 def _join_of(sources: Sequence[str]) -> str:

@@ -22,23 +22,28 @@ from slacktide.common.reasons import Reason
 from slacktide.optimizer.api import estimated, plan_view
 from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.choice.sharing import UnreachableError
-from slacktide.optimizer.costs import Vector, program_work
+from slacktide.optimizer.costs import Candidate, Vector, predict, program_work
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.expand import Problem, Switches, expand
 from slacktide.optimizer.memo.emptiness import Quiet
 from slacktide.optimizer.periods.kept import kept_in
 from slacktide.optimizer.periods.period_chains import Naming
 from slacktide.optimizer.periods.rounds import Rounds
+from slacktide.optimizer.periods.standing import Progress
 from slacktide.optimizer.plan import Versions, ViewPlan
-from slacktide.optimizer.programs.full import MOST_OPERATORS, without_states
+from slacktide.optimizer.programs.full import MOST_OPERATORS, SIGNED, without_states
 from slacktide.optimizer.programs.join_bags import is_there
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.upkeep import maintained, passed_snapshot
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.intervals import before_last, newest, united
 from slacktide.optimizer.turn import Turn
+from slacktide.optimizer.ways.decision import priced_ways
+from slacktide.optimizer.ways.guard import early_limits_of, limits_of
 from slacktide.optimizer.ways.situation import Situation
+from slacktide.optimizer.ways.weighed import Predictions, priced
 from slacktide.program.chains import chains_read
+from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.program.multiplicity import operators_planned
 from slacktide.program.operator import Program
 
@@ -50,38 +55,6 @@ SWITCHES: Final = Switches(is_translated=False, is_guided=False)
 """What came over several intervals is what the due refresh puts together."""
 LEAST_WORK: Final = Vector(jobs=1, plans=1)
 """What any refresh does that stores something."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a view stands between two of its answers.
-
-    Attributes:
-        weights: of the refreshes of a period: the price of a second of CPU in each; the last is due.
-        turn: the place of the refresh at hand among them, from 1.
-        period: tells this period of the view from others.
-        reached: the versions that the answer is made of, then those of each refresh that has stored something.
-        stored: the chains that these have written.
-        keeps: the states and joins that the view keeps from answer to answer.
-        statistics: what is known, with what came from each of `reached` to the next, then by this refresh, and
-            if it is not the due one, what is expected until that.
-        quiet: the sources to which no file came in such an interval, with the instant at which it ends: facts,
-            where figures of files may be missing.
-    """
-
-    weights: tuple[Fraction, ...]
-    turn: int
-    period: str
-    reached: tuple[Versions, ...]
-    stored: tuple[str, ...]
-    keeps: tuple[str, ...]
-    statistics: Statistics
-    quiet: Quiet = frozenset()
-
-    @property
-    def is_due(self) -> bool:
-        """Whether the answer is due at this refresh."""
-        return self.turn >= len(self.weights)
 
 
 def plan_turn(
@@ -148,10 +121,12 @@ class _Planning:
         if not is_worth(cost, instead):
             return plan
         stored = f"by {len(self.progress.reached) - 1} of them{_told_cut(rounds)}"
+        ways = priced_ways(self.name, self.view, situation)
         return replace(
-            self._by_program(program, now, _Compared(cost, instead)),
+            self._by_program(program, now, _Compared(cost, instead, ways)),
             method="incremental",
             reasons=(Reason("STORED_EARLY", stored),),
+            guard=UNLIMITED if ways is None else self._guard(program, now, ways),
             turn=replace(turn, expects=self._expected()),
         )
 
@@ -184,9 +159,11 @@ class _Planning:
         if passed := self._passed(found.program):
             return self._idle(f"{passed} are in no mirror")
         now = newest(before_last(known.statistics))
+        saving = (waiting - cost) / float(weight)
         return replace(
             self._by_program(found.program, now, _Compared(cost, waiting)),
             reasons=(self._not_due(_told_cut(rounds)),),
+            guard=early_limits_of(situation, self._price(found.program, now), saving),
             turn=replace(self.turn, writes=found.scopes, expects=self._expected()),
         )
 
@@ -221,6 +198,7 @@ class _Planning:
             "cpu_seconds": round(rates.in_tasks(work), 6),
             "outside_seconds": round(rates.outside(work), 6),
             "period": compared.to_dict(),
+            SIGNED: self.situation.adds_signed_rows,
         }
         plan = ViewPlan(
             self.name,
@@ -234,6 +212,13 @@ class _Planning:
             remembers=self.situation.remembers,
         )
         return estimated(plan, self.view, statistics, rates)
+
+    def _guard(self, program: Program, statistics: Statistics, ways: Predictions) -> Limits:
+        """Where a due refresh that goes by what is stored turns back to a full one."""
+        situation = replace(self.situation, statistics=statistics)
+        candidate = Candidate.of(program, program_work(program, statistics, self.view.relation))
+        own = predict(situation.evidence, "incremental", candidate)
+        return limits_of(program, self.view, situation, replace(ways, incremental=own))
 
     def _expected(self) -> Mapping[str, Versions]:
         chains = (*self.progress.keeps, *self.progress.stored)
@@ -320,14 +305,23 @@ class _Compared:
     Attributes:
         planned: by what it stores before the answer is due.
         instead: without.
+        ways: of a due refresh, the ways without what is stored, by what runs have shown; None where there is no choice.
     """
 
     planned: float
     instead: float
+    ways: Predictions | None = None
 
-    def to_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, Any]:
         """Give the form that plans and reports store."""
-        return {"planned": round(self.planned, 3), "instead": round(self.instead, 3)}
+        told = (
+            () if self.ways is None else (self.ways.incremental, self.ways.rebuild, self.ways.text)
+        )
+        return {
+            "planned": round(self.planned, 3),
+            "instead": round(self.instead, 3),
+            **({"alternatives": [*map(priced, told)]} if told else {}),
+        }
 
 
 def _told_cut(rounds: Rounds) -> str:

@@ -8,26 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Final
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
-from slacktide.optimizer.costs import Candidate, work_by_node
+from slacktide.optimizer.costs import Candidate
 from slacktide.optimizer.plan import Method
 from slacktide.optimizer.programs.full import SIGNED, without_states
 from slacktide.optimizer.programs.join_bags import sources_of
 from slacktide.optimizer.programs.maintainability import Maintainability
-from slacktide.optimizer.programs.upkeep import analysis_of, missing_state, passed_snapshot
+from slacktide.optimizer.programs.upkeep import (
+    analysis_of,
+    maintained,
+    missing_state,
+    passed_snapshot,
+)
 from slacktide.optimizer.ways.building import Building, building, dear_joins
 from slacktide.optimizer.ways.candidates import extending, in_full, predicted_of
 from slacktide.optimizer.ways.case import Case
-from slacktide.optimizer.ways.guard import guard_of
+from slacktide.optimizer.ways.guard import limits_of
 from slacktide.optimizer.ways.remembered_joins import Question
 from slacktide.optimizer.ways.remembering import Remembering
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.optimizer.ways.weighed import Predictions, Ways, Weighed
-from slacktide.optimizer.ways.weighing import LEAST_ROWS, may_build, weigh, with_join
+from slacktide.optimizer.ways.weighing import may_build, weigh, with_join
 from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.program.operator import Program
 
@@ -49,9 +53,7 @@ class Chosen:
 
 def choose(name: str, view: ReadView, situation: Situation) -> Chosen:
     """Choose the method of a run of a view that nobody has brought on."""
-    changed = frozenset(
-        source for source in view.sources if situation.end[source] != situation.start.get(source)
-    )
+    changed = _changed(view, situation)
     if situation.start and not changed and not view.clock:
         return Chosen("unchanged", (Reason("NO_CHANGE"),), None)
     analysis = analysis_of(view)
@@ -66,6 +68,15 @@ def choose(name: str, view: ReadView, situation: Situation) -> Chosen:
         reason = Reason("STATE_MISSING", situation.rebuilds)
         return _built(name, view, analysis, situation, (reason,))
     return _Decision(view, situation, situation.question(name, analysis, changed)).chosen()
+
+
+def priced_ways(name: str, view: ReadView, situation: Situation) -> Predictions | None:
+    """What each way of a run is expected to cost that goes on from an answer; None where there is no choice."""
+    analysis = maintained(view, situation.policy)
+    if analysis is None:
+        return None
+    question = situation.question(name, analysis, _changed(view, situation))
+    return _Decision(view, situation, question).priced()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +96,13 @@ class _Decision:
             left = {*built_first.chains} - {*now.chains}
             return replace(self, situation=self.situation.without(left))._among(now, missing)
         return self._among(now, missing)
+
+    def priced(self) -> Predictions:
+        """What each way is expected to cost by what is remembered now."""
+        now = self.question.present(self.situation.remembers)
+        built = self._building(self.situation.remembers)
+        missing = self._missing(now.maintenance.program)
+        return self._case(now, built, missing).predictions()
 
     def _among(self, now: Remembering, missing: str) -> Chosen:
         """Choose where increments go by some joins, or would if the states were there."""
@@ -207,17 +225,8 @@ class _Decision:
             tuple(sorted(map(str, new.maintenance.foreign_keys))),
             {**found, **new.told(), SIGNED: self.situation.adds_signed_rows},
             new.chains,
-            _guard(program, self.view, self.situation, predictions),
+            limits_of(program, self.view, self.situation, predictions),
         )
-
-
-def _guard(program: Program, view: ReadView, situation: Situation, found: Predictions) -> Limits:
-    """Where a run turns back; nowhere where nobody asks what is cheaper, or all is small."""
-    rows = situation.evidence.rows
-    if situation.policy != "auto" or rows is None or rows < LEAST_ROWS:
-        return UNLIMITED
-    work_of = partial(work_by_node, program, situation.statistics, view.relation)
-    return guard_of(program, work_of, situation.evidence.coefficients, found)
 
 
 def _stateless(
@@ -245,6 +254,12 @@ def _built(
     predicted = predicted_of("rebuild", built.bare, view, situation)
     predicted = {**predicted, **built.told()}
     return Chosen("full", reasons, built.program, predicted=predicted, remembers=built.remembers)
+
+
+def _changed(view: ReadView, situation: Situation) -> frozenset[str]:
+    """The sources of a view that have changed since its answer."""
+    start, end = situation.start, situation.end
+    return frozenset(source for source in view.sources if end[source] != start.get(source))
 
 
 def first_run(situation: Situation) -> tuple[Reason, ...]:

@@ -77,6 +77,7 @@ def plan_idle(plan: ViewPlan, why: Reason) -> ViewPlan | None:
         predicted={},
         estimates=NOTHING,
         reads={},
+        guard=UNLIMITED,
         turn=replace(turn, writes={}, expects={}),
     )
 

@@ -14,12 +14,16 @@ out whether it is cheaper than full has shown that it is not once it has taken w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
-from slacktide.optimizer.costs import Coefficients, ProgramWork
+from slacktide.algebra.view import ReadView
+from slacktide.optimizer.costs import Coefficients, ProgramWork, work_by_node
+from slacktide.optimizer.ways.situation import Situation
 from slacktide.optimizer.ways.weighed import Predictions
+from slacktide.optimizer.ways.weighing import LEAST_ROWS
 from slacktide.program import operator as o
-from slacktide.program.limits import Limits
+from slacktide.program.limits import UNLIMITED, Limits
 
 FAR: Final = 1000.0
 """The factor of the second point of the line."""
@@ -32,6 +36,33 @@ MOST_WATCHED: Final = 2
 """The first steps that write to states, which are watched: each takes an estimate of the whole program."""
 
 WorkOf = Callable[[Mapping[str, float]], ProgramWork]
+
+
+def limits_of(
+    program: o.Program, view: ReadView, situation: Situation, found: Predictions
+) -> Limits:
+    """Where a run turns back; nowhere where nobody asks what is cheaper, or all is small."""
+    if not _is_watched(situation):
+        return UNLIMITED
+    work_of = partial(work_by_node, program, situation.statistics, view.relation)
+    return guard_of(program, work_of, situation.evidence.coefficients, found)
+
+
+def early_limits_of(situation: Situation, expected: float, saving: float) -> Limits:
+    """Where a refresh ends that stores something before the answer is due, and leaves all to the due one.
+
+    Args:
+        situation: of the refresh.
+        expected: seconds of CPU that it is expected to take.
+        saving: those that it may take more before the period costs as much as waiting does.
+    """
+    if not _is_watched(situation) or not situation.evidence.runs:
+        return UNLIMITED
+    return Limits(cpu_seconds=round(max(TRIED * expected, expected + saving), 3))
+
+
+def _is_watched(situation: Situation) -> bool:
+    return situation.policy == "auto" and (situation.evidence.rows or 0) >= LEAST_ROWS
 
 
 def guard_of(

@@ -63,11 +63,12 @@ class Weighed:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that plans and reports store: the figures of the way, and all prices."""
-        alternatives = [_priced(one) for one in self.predictions]
+        alternatives = [priced(one) for one in self.predictions]
         return {**self.of(self.way).to_dict(), "alternatives": alternatives}
 
 
-def _priced(prediction: Prediction) -> dict[str, Any]:
+def priced(prediction: Prediction) -> dict[str, Any]:
+    """What plans and reports store of a way that is not taken."""
     return {
         "way": prediction.way,
         "price": round(prediction.price, 3),
