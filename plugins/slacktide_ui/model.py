@@ -99,7 +99,7 @@ def _view(
     sources: Mapping[str, Mapping[str, Any]],
     reports: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    did = (report for report in reports if _method(report, name) not in {None, "unchanged"})
+    did = (report for report in reports if _was_at_work(report["views"].get(name)))
     last = next(did, None)
     return {
         "name": name,
@@ -111,6 +111,11 @@ def _view(
         "run": view["run"],
         "last": _outcome(name, last["views"][name]) if last else None,
     }
+
+
+def _was_at_work(view: Mapping[str, Any] | None) -> bool:
+    """Whether a run computed a view, failed over it, or gave up what it had begun."""
+    return view is not None and (view["method"] != "unchanged" or bool(view["actual"]))
 
 
 def _lacks(versions: Mapping[str, int], sources: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:

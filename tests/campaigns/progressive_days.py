@@ -23,8 +23,8 @@ import pytest
 
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
-from slacktide.optimizer.periods import progress
-from slacktide.optimizer.periods.standing import Progress
+from slacktide.optimizer.periods import planning
+from slacktide.optimizer.periods.progress import Progress
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.upkeep import state_sources
 from slacktide.optimizer.statistics import ChangeFacts, ColumnFacts, Figure, SourceFacts, Statistics
@@ -93,7 +93,7 @@ def prices(query: str, day: Day) -> Iterator[tuple[str, float]]:
 
     view = ReadView(relation=relation, outputs=relation.columns, sources=sources(relation))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(progress, "is_worth", is_worth)
+        patch.setattr(planning, "is_worth", is_worth)
         plan = planned(query, view, known(day))
     if calls:
         yield "waiting", calls[0][1]
@@ -109,7 +109,7 @@ def planned(name: str, view: ReadView, statistics: Statistics) -> ViewPlan:
     situation = Situation(start, end, 0.1, states, "auto", 1, statistics=united(statistics))
     quiet = frozenset((n, at) for n in view.sources if n not in CHANGING for at in (2, 3))
     where = Progress(WEIGHTS, 1, "a period", (start,), (), (*scopes,), statistics, quiet)
-    return progress.plan_turn(name, view, situation, where)
+    return planning.plan_turn(name, view, situation, where)
 
 
 def known(day: Day) -> Statistics:

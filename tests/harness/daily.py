@@ -10,7 +10,7 @@ import pytest
 from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.engine.planning import knowledge, progressing
 from slacktide.optimizer.costs import Fit
-from slacktide.optimizer.periods import progress
+from slacktide.optimizer.periods import planning
 
 REFRESHES = 3
 GOAL = {"weights": [*(0.001,) * (REFRESHES - 1), 1]}
@@ -20,7 +20,7 @@ GOAL = {"weights": [*(0.001,) * (REFRESHES - 1), 1]}
 def storing() -> Iterator[None]:
     """Let periods be used wherever there is a plan that does, at prices that no run here has changed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(progress, "is_worth", lambda *_: True)
+        patch.setattr(planning, "is_worth", lambda *_: True)
         patch.setattr(knowledge, "fit", lambda _, known: Fit(known, 0, None, None))
         yield
 
@@ -31,5 +31,5 @@ def daily() -> Iterator[None]:
     weights = weights_of({"goal": GOAL})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(progressing, "weights_of", lambda _: weights)
-        patch.setattr(progress, "is_worth", lambda *_: True)
+        patch.setattr(planning, "is_worth", lambda *_: True)
         yield

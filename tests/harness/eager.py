@@ -13,9 +13,9 @@ from slacktide.optimizer.ways import remembered_joins
 
 EAGER: Mapping[tuple[Any, str], Any] = {
     (join_bags, "MOST_ROWS"): float("inf"),
-    (remembered_joins, "is_asked"): lambda *_: True,
+    (remembered_joins, "asking_runs"): lambda known, program, *_: known.times(program),
     (remembered_joins, "pays"): lambda *_: True,
-    (remembered_joins.Question, "_dear"): lambda *_: 1,
+    (remembered_joins, "dear_runs"): lambda *_: 1,
     # Which comes first does not hang on what runs have taken here.
     (remembered_joins, "_saved"): lambda found: found.chains,
 }

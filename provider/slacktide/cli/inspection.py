@@ -158,7 +158,8 @@ def _view_run(report: Mapping[str, Any], view: Mapping[str, Any]) -> tuple[objec
     actual = view["actual"]
     figures = (actual.get(name) for name in ("rows_read", "rows_out", "cpu_seconds"))
     expected = view["predicted"].get("cpu_seconds")
-    method = f"{view['method']}, turned back" if view["switched"] else view["method"]
+    how = "gave up" if view["method"] == "unchanged" else "turned back"
+    method = f"{view['method']}, {how}" if view["switched"] else view["method"]
     return (report["run"], _minute(report["ended"]), method, *figures, expected)
 
 

@@ -27,10 +27,10 @@ class Score:
     def refreshed(self, view: Mapping[str, Any]) -> None:
         """Take in one refresh."""
         self.methods[view["method"]] += 1
-        if view["method"] == "unchanged":
+        actual = view.get("actual") or {}
+        if view["method"] == "unchanged" and not actual:
             return
         self.reasons = tuple(view.get("reasons") or self.reasons)
-        actual = view.get("actual") or {}
         self.rows = _sum(self.rows, actual.get("rows_read"))
         self.cpu = _sum(self.cpu, actual.get("cpu_seconds"))
 

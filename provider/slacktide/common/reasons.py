@@ -31,7 +31,7 @@ SENTENCES: Final = MappingProxyType(
         "REBUILD_DIFFERS": "the plan as read does not give the types of the query ({detail})",
         "RECURSIVE_QUERY": "the query is recursive",
         "REFERENCE_BROKEN": "the answer went by a foreign key that does not hold ({detail})",
-        "RUNTIME_GUARD": "the run found more to do than its program is worth ({detail})",
+        "RUNTIME_GUARD": "the run wrote or took more than its program is worth ({detail})",
         "STALE_PLAN": "what the plan started from has moved, so it was made again ({detail})",
         "STATES_LEFT": "what increments would save does not pay for building the states yet ({detail})",
         "STATES_KEPT": "the answer is made from what is remembered already",

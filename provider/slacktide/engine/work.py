@@ -25,8 +25,7 @@ class Work:
     """One view of the run: what is known of it, its plan, and what came of it.
 
     Attributes:
-        switched: whether it turned back to a full run without states, or left all to the due refresh, as there was
-            more to do than expected.
+        switched: whether it turned back to a full run without states, as there was more to do than expected.
         given_up: what that cost which was left to the due refresh.
     """
 

@@ -39,7 +39,7 @@ class ViewPlan:
         foreign_keys: those that the program goes by, each as text.
         predicted: what the program is expected to cost, and what the alternatives are; see
             `slacktide.optimizer.ways.weighed.Weighed`. Empty where the planner cannot tell. Under
-            `remembering` stands what a run starts or stops to remember, and why.
+            `remembering` stands what a run starts or stops to remember, and why (`slacktide.optimizer.ways.switch`).
         remembers: the chains of joins that the view remembers once the run is done; see
             `slacktide.optimizer.ways.remembered_joins`.
         estimates: what each node of the program is expected to give and to take.

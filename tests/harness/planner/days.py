@@ -13,8 +13,8 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.budget import IsSpent, never
-from slacktide.optimizer.periods.progress import plan_turn
-from slacktide.optimizer.periods.standing import Progress
+from slacktide.optimizer.periods.planning import plan_turn
+from slacktide.optimizer.periods.progress import Progress
 from slacktide.optimizer.plan import Versions, ViewPlan
 from slacktide.optimizer.programs.upkeep import state_sources
 from slacktide.optimizer.statistics import ChangeFacts, Figure, SourceFacts, Statistics

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from slacktide.engine.planning import knowledge
-from slacktide.optimizer.costs import Coefficients, Fit
+from slacktide.optimizer.costs import Coefficients, Fit, evidence
+from slacktide.optimizer.periods import planning
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.ways import decision, guard, weighing
+from slacktide.optimizer.ways import guard
 from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.spark.tasks.bounded import Spent
 from tests.campaigns.misled import few_changes
 from tests.campaigns.side_by_side import believing
 from tests.harness import guarded
+from tests.harness.daily import storing
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.spark
@@ -100,8 +102,7 @@ def test_changes_that_are_thought_small_are_taken_in_full(
     nothing = {field.name: 1e-9 for field in fields(Coefficients)}
     prices = Coefficients(**nothing | {"rows_read": 1.0, "rows_grouped": 1.0})
     monkeypatch.setattr(knowledge, "fit", lambda *_: Fit(prices, 0, None, None))
-    for module in (decision, weighing):
-        monkeypatch.setattr(module, "LEAST_ROWS", 1)
+    monkeypatch.setattr(evidence, "LEAST_ROWS", 1)
     monkeypatch.setattr(guard, "LEAST", 1)
     lab.source("p", "id INT, w INT", *((i, i) for i in range(50)))
     lab.source("t", "k INT, p INT, v INT", *((i % 400, i % 50, i) for i in range(4000)))
@@ -176,6 +177,30 @@ def test_a_step_that_takes_more_than_it_may_is_given_up(lab: Lab, stuck: Path) -
         lab.land("t", insert=rows, delete=[(1, 5)])
         assert not lab.refresh().views["v0"].switched
         lab.verified()
+
+
+def test_a_refresh_before_the_due_one_that_takes_more_than_it_may_is_given_up(
+    lab: Lab, stuck: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, "early_limits_of", lambda *_: Limits(cpu_seconds=5.0))
+    lab.source("t", "k INT, v INT", *((i % 4, i) for i in range(100)))
+    sums = "SELECT k, sum(once(v)) AS s FROM t GROUP BY k"
+    lab.view("v0", sums, policy="auto", goal={"weights": [0.001, 1]})
+    lab.refresh()
+    with storing():
+        lab.land("t", insert=[(1, 5), (2, 5), (9, 9)])
+        stuck.touch()
+        plan = lab.ws.plan()
+        assert plan.views[0].method == "states-only"
+        early = lab.ws.refresh(lab.spark, plan).views["v0"]
+        assert (early.method, early.switched) == ("unchanged", True)
+        assert early.reasons[-1].startswith("RUNTIME_GUARD(9.0 s of CPU up to states/")
+        assert early.actual["cpu_seconds"] > 9.0
+        (told,) = [run.views["v0"] for run in lab.ws.history("v0") if run.run == 2]
+        assert told.actual == early.actual
+        lab.land("t", insert=[(1, 6)], delete=[(1, 5)])
+        assert lab.refresh().views["v0"].method == "incremental"
+    lab.verified()
 
 
 def test_what_one_view_gives_up_another_one_stores(lab: Lab, stuck: Path) -> None:

@@ -13,7 +13,7 @@ from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.progressing import progress_of
 from slacktide.engine.planning.staleness import again
 from slacktide.optimizer.compaction import PRICES
-from slacktide.optimizer.periods.standing import Progress
+from slacktide.optimizer.periods.progress import Progress
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.priced import VIEW, Priced
 
@@ -136,10 +136,10 @@ def test_much_that_comes_early_is_worked_on_early(tmp_path: Path) -> None:
     assert 0 < period["planned"] < period["instead"]
     text = priced.ws.explain(VIEW).text
     assert "s by what is stored early" in text
-    least = plan.guard.cpu_seconds
-    assert least is not None
-    assert least > 2 * plan.predicted["cpu_seconds"]
-    assert f"leaves all to the due refresh past {least:.2f} s of CPU in tasks" in text
+    most = plan.guard.cpu_seconds
+    assert most is not None
+    assert most > plan.predicted["cpu_seconds"]
+    assert f"leaves all to the due refresh past {most:.2f} s of CPU in tasks" in text
     priced.run(lambda _: 1.0)
     assert priced.ws.plan().views[0].method == "unchanged", "nothing has come since"
     priced.run(lambda _: 0.0)

@@ -184,7 +184,9 @@ def test_the_model_alone_gives_no_join_up(priced: Priced, monkeypatch: pytest.Mo
     for _ in range(2):
         refreshed(priced, with_it=0.5, without=3.0, lines=60_000)
     plans = [refreshed(priced, with_it=0.5, without=3.0) for _ in range(12)]
-    monkeypatch.setattr(remembered_joins, "is_asked", lambda *_: True)
+    monkeypatch.setattr(
+        remembered_joins, "asking_runs", lambda known, program, *_: known.times(program)
+    )
     monkeypatch.setattr(Savings, "saving", lambda *_: 9.0)
     for is_known in (False, True):
         plan = refreshed(priced, with_it=2.0, without=3.0, lines=60_000)

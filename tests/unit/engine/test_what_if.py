@@ -110,7 +110,7 @@ def test_what_is_stored_early_counts_at_its_weight(tmp_path: Path) -> None:
     read = ReadView(relation=root, outputs=root.columns, sources=sources(root))
     made = Priced(tmp_path, read, {name: TPCH.rows[name] for name in read.sources})
     made.run(costs(12.0))
-    made.arrive("lineitem", 600_000)
+    made.arrive("lineitem", 3_000_000)
     waiting, early = (made.ws.what_if(weights=[first, 1.0]).then[VIEW] for first in (1.0, 0.01))
     assert (waiting.method, early.method) == ("incremental", "states-only")
     assert early.seconds < waiting.seconds  # type: ignore[operator]

@@ -13,17 +13,21 @@ from slacktide.optimizer.costs import (
     DEFAULTS,
     Candidate,
     Evidence,
+    PastRun,
     Prediction,
     Vector,
     predict,
     work_by_node,
 )
+from slacktide.optimizer.costs.evidence import LEAST_ROWS
 from slacktide.optimizer.costs.prediction import Basis
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.maintenance import maintain
-from slacktide.optimizer.ways.guard import LEAST, guard_of
+from slacktide.optimizer.ways.guard import LEAST, break_even, early_limits_of
+from slacktide.optimizer.ways.situation import Situation
 from slacktide.optimizer.ways.weighed import Predictions
 from slacktide.program import operator as o
+from slacktide.program.limits import UNLIMITED, Limits
 from tests.unit.optimizer.costs.test_program_work import BOTH, SHAPES, known
 
 TEXT = Prediction("text", "t", Vector(rows_read=7.5e6), 40.0, 1.0, "observed")
@@ -39,7 +43,7 @@ def guarded(rel: r.Rel, text: float) -> tuple[Mapping[str, int], Prediction, par
     own = predict(Evidence(), "incremental", Candidate("i", work_of().total))
     other = replace(TEXT, in_tasks=text, outside=0.0)
     found = Predictions(own, replace(other, way="rebuild"), other)
-    return guard_of(program, work_of, DEFAULTS, found).rows, own, work_of
+    return break_even(program, work_of, DEFAULTS, found).rows, own, work_of
 
 
 STORING = [rel for rel in SHAPES if guarded(rel, 1e6)[0]]
@@ -79,7 +83,7 @@ def test_states_that_are_dear_to_build_are_not_thrown_away_sooner_for_increments
     text = replace(TEXT, in_tasks=own.price / 1.2, outside=0.0)
     dear = Predictions(own, replace(text, way="rebuild", in_tasks=10 * own.price), text)
     cheap = Predictions(own, replace(text, way="rebuild"), text)
-    late, soon = (guard_of(program, work_of, DEFAULTS, found).rows for found in (dear, cheap))
+    late, soon = (break_even(program, work_of, DEFAULTS, found).rows for found in (dear, cheap))
     assert late.keys() == soon.keys()
     assert all(late[chain] > soon[chain] or soon[chain] == LEAST for chain in late)
 
@@ -100,7 +104,7 @@ def seconds(
     built = replace(full, way="rebuild", in_tasks=rebuild, basis=basis)
     program = program_of(STORING[0])
     work_of = partial(work_by_node, program, known(0.01), STORING[0])
-    return guard_of(program, work_of, DEFAULTS, Predictions(extending, built, full)).cpu_seconds
+    return break_even(program, work_of, DEFAULTS, Predictions(extending, built, full)).cpu_seconds
 
 
 @pytest.mark.parametrize(
@@ -119,6 +123,35 @@ def test_what_runs_to_find_out_ends_where_it_has_taken_what_full_takes(expected:
     assert seconds(expected, 40.0, 60.0, "observed", "doubted") == 60.0
     assert seconds(expected, 60.0, 40.0, "observed", "doubted") == 60.0
     assert seconds(expected, 40.0, 60.0, "modelled", "doubted") is None
+
+
+SEEN = Evidence([PastRun(1, "text", "t", TEXT.work, TEXT.work, 40.0)], rows=LEAST_ROWS)
+
+
+@pytest.mark.parametrize(
+    ("margin", "most"), [(0.1, 2.0), (1.0, 2.0), (3.0, 4.0)], ids=["none", "little", "much"]
+)
+def test_an_early_refresh_may_take_twice_of_what_is_expected_or_what_it_saves(
+    margin: float, most: float
+) -> None:
+    assert early_limits_of(situation("auto", SEEN), 1.0, margin) == Limits(cpu_seconds=most)
+
+
+@pytest.mark.parametrize(
+    ("policy", "evidence"),
+    [
+        ("incremental", SEEN),
+        ("auto", replace(SEEN, rows=LEAST_ROWS - 1)),
+        ("auto", replace(SEEN, runs=())),
+    ],
+    ids=["policy", "few rows", "no run"],
+)
+def test_nobody_bounds_an_early_refresh_who_cannot_tell(policy: str, evidence: Evidence) -> None:
+    assert early_limits_of(situation(policy, evidence), 1.0, 1.0) == UNLIMITED
+
+
+def situation(policy: str, evidence: Evidence) -> Situation:
+    return Situation({"t": 1}, {"t": 2}, 0.1, {}, policy, 1, evidence=evidence)
 
 
 def test_what_no_full_run_has_told_bounds_nothing() -> None:

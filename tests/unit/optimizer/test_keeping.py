@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from slacktide.optimizer.costs import Evidence
+from slacktide.optimizer.costs.evidence import LEAST_ROWS
 from slacktide.optimizer.ways.keeping import worth_keeping
-from slacktide.optimizer.ways.weighing import LEAST_ROWS, may_build, weigh, with_join
+from slacktide.optimizer.ways.weighing import may_build, weigh, with_join
 from tests.unit.optimizer.weighed import (
     at_large,
     case,
@@ -31,24 +32,24 @@ def test_states_are_built_again_when_that_pays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rounds", "way"), [(1, "text"), (3, "text"), (4, "rebuild"), (9, "rebuild")]
+    ("later", "way"), [(0, "text"), (2, "text"), (3, "rebuild"), (8, "rebuild")]
 )
-def test_states_are_built_at_once_where_the_runs_to_come_pay_for_it(rounds: int, way: str) -> None:
+def test_states_are_built_at_once_where_the_runs_to_come_pay_for_it(later: int, way: str) -> None:
     """Building costs 3 s more than the text, and increments save 1 s in each of the other runs."""
     runs = [past(1, "incremental", 1.0), past(2, "rebuild", 5.0), past(3, "text", 2.0)]
-    found = weigh(replace(case(*runs, missing="states/x"), later=rounds - 1))
+    found = weigh(replace(case(*runs, missing="states/x"), later=later))
     assert found.way == way
 
 
-@pytest.mark.parametrize(("rounds", "way"), [(1, "text"), (2, "rebuild"), (9, "rebuild")])
+@pytest.mark.parametrize(("later", "way"), [(0, "text"), (1, "rebuild"), (8, "rebuild")])
 def test_states_are_kept_through_any_large_change_that_the_runs_to_come_pay_for(
-    rounds: int, way: str
+    later: int, way: str
 ) -> None:
     """Building costs 0.9 s more than the text, and increments save 1 s in each of the other runs."""
     runs = [past(1, "rebuild", 5.9), past(2, "text", 5.0)]
     runs += [past(3, "incremental", 3.0, rebuild=5.9, text=5.0), past(4, "incremental", 80.0)]
     for number in range(5, 8):
-        found = weigh(replace(case(*runs), later=rounds - 1))
+        found = weigh(replace(case(*runs), later=later))
         assert found.way == way
         runs.append(past(number, found.way, 5.9 if found.way == "rebuild" else 5.0))
 

@@ -13,7 +13,7 @@ from slacktide.algebra.relation import Rel
 from slacktide.algebra.scalar import AggregateCall, Assignment, Column, Measure, reference
 from slacktide.algebra.textual import from_text
 from slacktide.common.tree import of_type
-from slacktide.optimizer.periods import progress
+from slacktide.optimizer.periods import planning
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.upkeep import analysis_of
 from slacktide.program import operator as o
@@ -45,7 +45,7 @@ def batches(shapes: tuple[SourceShape, ...], seed: int, count: int) -> list[dict
 @pytest.fixture
 def everything_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have all be stored early that may be, and be used."""
-    monkeypatch.setattr(progress, "is_worth", lambda *_: True)
+    monkeypatch.setattr(planning, "is_worth", lambda *_: True)
 
 
 @pytest.mark.parametrize("name", ["chain", "star"])
@@ -189,7 +189,7 @@ def test_any_view(case: Case, early: int) -> None:
     if analysis is None or analysis.verdict():
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(progress, "is_worth", lambda *_: True)
+        patch.setattr(planning, "is_worth", lambda *_: True)
         for batch in case.batches:
             days.refresh(batch)
 

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slacktide.optimizer.costs import Candidate, Evidence, PastRun, predict
+from slacktide.optimizer.costs.evidence import LEAST_ROWS
 from slacktide.optimizer.costs.predicting import MOST_STARTING, STARTING
 from slacktide.optimizer.programs.full import COUNTING, MERGING
 from slacktide.optimizer.ways.case import REGRET, Case
 from slacktide.optimizer.ways.weighed import Weighed
-from slacktide.optimizer.ways.weighing import LEAST_ROWS, weigh
+from slacktide.optimizer.ways.weighing import weigh
 from tests.unit.optimizer.weighed import (
     COSTS,
     SIZES,

@@ -7,10 +7,10 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from slacktide.optimizer.costs import Candidate, Evidence, PastRun, Vector
+from slacktide.optimizer.costs.evidence import LEAST_ROWS
 from slacktide.optimizer.programs.full import MERGING
 from slacktide.optimizer.ways.case import Case
 from slacktide.optimizer.ways.weighed import Ways, Weighed
-from slacktide.optimizer.ways.weighing import LEAST_ROWS
 
 WORK = Vector(rows_read=1e6, stages=10)
 SIZES = {"incremental": WORK, "rebuild": WORK.times(4), "text": WORK.times(3)}

@@ -15,7 +15,7 @@ from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.rule_parts.states import bag_chain
 from slacktide.optimizer.ways import remembered_joins
 from slacktide.optimizer.ways.remembered_joins import Question
-from slacktide.optimizer.ways.remembering import Remembering
+from slacktide.optimizer.ways.switch import Remembering
 from slacktide.optimizer.ways.weighed import Weighed
 from slacktide.program.reference.bags import consolidate
 from slacktide.program.reference.relations import evaluate

@@ -77,6 +77,20 @@ def _joins(told: Mapping[str, Any]) -> Mapping[str, float]:
     return {chain: seconds * float(shares[chain]) for chain, seconds in taken.items()}
 
 
+def off_by(told: Any) -> float | None:
+    """How many times of what the model said a refresh took that stored something for a period, or went by it; None of any other.
+
+    One that was given up took no less than that.
+    """
+    try:
+        modelled = float(told["predicted"]["period"]["modelled"])
+        taken = float(told["actual"]["cpu_seconds"])
+        found = taken / modelled
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError, ZeroDivisionError):
+        return None
+    return found if isfinite(found) and 0 < found <= LARGEST_FIGURE else None
+
+
 def past_run(run: int, told: Any) -> PastRun | None:
     """A run of a view; None where its report does not say what was expected, and what it took."""
     taken = sample_of(told)

@@ -21,7 +21,7 @@ from slacktide.errors import UnknownObjectError
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.budget import IsSpent
 from slacktide.optimizer.compaction import PRICES, Prices
-from slacktide.optimizer.periods.progress import plan_turn
+from slacktide.optimizer.periods.planning import plan_turn
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.upkeep import Upkeep
 from slacktide.program.operator import Save

@@ -11,8 +11,9 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.engine.planning.knowledge import Knowledge, current_joins
+from slacktide.engine.planning.lessons import off_by
 from slacktide.engine.planning.sizes import changed_rows
-from slacktide.optimizer.periods.standing import Progress
+from slacktide.optimizer.periods.progress import Progress
 from slacktide.optimizer.programs.join_bags import present
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts, Statistics
 from slacktide.optimizer.statistics.arrivals import Arrived, expected, foreseen
@@ -67,6 +68,7 @@ def progress_of(
         stored=period.chains,
         keeps=(*record.states, *current_joins(known.world, record)),
         statistics=replace(facts, sources=told),
+        off=_off(known, record),
         quiet=frozenset(
             (name, instant)
             for instant, (start, until) in enumerate(pairwise(instants), 2)
@@ -171,6 +173,13 @@ class Past:
 def followed(facts: SourceFacts, later: ChangeFacts) -> SourceFacts:
     """What is known of a source with one more interval, which has not come yet."""
     return replace(foreseen(facts, [later]), changes=(*facts.changes, later))
+
+
+def _off(known: Knowledge, record: ViewRecord) -> float | None:
+    """How far off the model was of the newest refresh of a period of the present text."""
+    since = record.since or 0
+    told = (off_by(views.get(record.name)) for number, views in known.told if number >= since)
+    return next((off for off in reversed([*told]) if off is not None), None)
 
 
 def _periods(known: Knowledge, record: ViewRecord, of: int) -> list[list[VersionVector]]:

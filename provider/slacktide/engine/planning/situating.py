@@ -80,7 +80,7 @@ def situation_of(
 
 
 def _later(record: ViewRecord) -> int | None:
-    """How many runs after the next one its choice of states is made for; None where its author does not say."""
+    """How many runs after this one its choice of states is made for; None where its author does not say."""
     rounds = rounds_of(record.settings)
     return rounds - 1 if rounds else None
 

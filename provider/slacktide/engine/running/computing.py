@@ -69,12 +69,12 @@ def compute(
     except SlacktideError as error:
         if is_of_all(error):
             raise
-        if not _is_left_to_due(work, Reason("EARLY_FAILS", error.code)):
+        if not _leave_to_due(work, Reason("EARLY_FAILS", error.code)):
             work.error = error
 
 
-def _is_left_to_due(work: Work, why: Reason) -> bool:
-    """Leave all to the due refresh where one before it fails: its row may be gone by then, or it goes another way."""
+def _leave_to_due(work: Work, why: Reason) -> bool:
+    """Leave all to the due refresh, if this is one before it: a row may be gone by then, or it goes another way."""
     idle = plan_idle(work.plan, why)
     work.plan = work.plan if idle is None else idle
     return idle is not None
@@ -89,8 +89,8 @@ def _execute(executor: Executor, store: Store, world: World, work: Work) -> None
     outcome = executor.run(_task(world, work))
     if outcome.excess is not None:
         given_up = outcome.cost
-        if _is_left_to_due(work, Reason("RUNTIME_GUARD", outcome.excess)):
-            work.switched, work.given_up = True, given_up
+        if _leave_to_due(work, Reason("RUNTIME_GUARD", outcome.excess)):
+            work.given_up = given_up
             return
         outcome = _turned_back(executor, store, world, work, outcome.excess)
         outcome.cost.add(given_up)
@@ -162,7 +162,7 @@ def _compute_otherwise(
     went, over which a query may stumble where batch does not.
     """
     planned = work.plan
-    if _is_left_to_due(work, Reason("EARLY_FAILS", failure.code)):
+    if _leave_to_due(work, Reason("EARLY_FAILS", failure.code)):
         return
     work.error = failure
     is_refused = isinstance(failure, UnsupportedQueryError)

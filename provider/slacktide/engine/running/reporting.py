@@ -19,6 +19,7 @@ def unchanged_report(world: World, plan: ViewPlan, given_up: Cost | None = None)
     return ViewReport(
         "unchanged",
         tuple(str(reason) for reason in plan.reasons),
+        predicted=plan.predicted,
         actual={} if given_up is None else given_up.to_dict(),
         switched=given_up is not None,
         versions=_answered(world, plan),

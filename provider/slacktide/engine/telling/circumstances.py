@@ -80,7 +80,7 @@ def _window(
 
 
 def _answers(told: Mapping[str, Any]) -> bool:
-    return bool(told["actual"]) and told["method"] != "states-only"
+    return bool(told["actual"]) and told["method"] in ("incremental", "full")
 
 
 def _situation(

@@ -92,7 +92,7 @@ def explain_view(world: World, name: str, stored: StoredPlan) -> Explanation:
 
 
 def _last_run(world: World, name: str, stored: StoredPlan) -> list[str]:
-    """The newest run that computed a view, beside what was expected of it; nothing where none is known."""
+    """The newest run that took anything for a view, beside what was expected of it; nothing where none is known."""
     since = world.views[name].since
     for number, run in sorted(world.runs.items(), reverse=True):
         report = run.report or {}
@@ -146,17 +146,15 @@ def _told(plan: ViewPlan, actual: Mapping[str, Any] | None = None) -> list[str]:
 
 def _prices(plan: ViewPlan) -> list[str]:
     """What each way is expected to cost, and how anyone knows."""
-    ways = ", ".join(map(_price, plan.predicted.get("alternatives", ())))
-    told = [f"  expected CPU: {ways}"] if ways else []
-    if period := plan.predicted.get("period"):
-        weighed = "" if plan.is_due else ", each second at the weight of its refresh"
-        compared = (
-            f"{period['planned']:.2f} s by what is stored early, {period['instead']:.2f} s without"
-        )
-        told.append(f"  expected CPU: {compared}{weighed}")
-        others = ", ".join(map(_price, period.get("alternatives", ())))
-        told += [f"  the ways without: {others}"] if others else []
-    return told
+    period = plan.predicted.get("period")
+    if not period:
+        ways = ", ".join(map(_price, plan.predicted.get("alternatives", ())))
+        return [f"  expected CPU: {ways}"] if ways else []
+    weighed = "" if plan.is_due else ", each second at the weight of its refresh"
+    planned, instead = f"{period['planned']:.2f} s", f"{period['instead']:.2f} s"
+    told = [f"  expected CPU: {planned} by what is stored early, {instead} without{weighed}"]
+    ways = ", ".join(map(_price, period.get("alternatives", ())))
+    return [*told, *([f"  the ways without: {ways}"] if ways else [])]
 
 
 def _price(way: Mapping[str, Any]) -> str:
@@ -179,7 +177,7 @@ def _remembering(plan: ViewPlan) -> list[str]:
 
 
 def _limits(plan: ViewPlan) -> list[str]:
-    """Past what a run leaves its program for a full one."""
+    """Past what a run leaves its program for a full one, or for the due refresh."""
     limits = plan.guard
     told = [f"{rows:,} rows written to {chain}" for chain, rows in limits.rows.items()]
     if limits.cpu_seconds is not None:

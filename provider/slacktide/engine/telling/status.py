@@ -114,8 +114,12 @@ def history_of(
     reports = History(numbers, read)
     if view is None:
         return reports
-    computed = ("incremental", "full", "states-only", "failed")
-    return [r for r in reports if view in r.views and r.views[view].method in computed]
+    return [r for r in reports if (one := r.views.get(view)) is not None and _was_at_work(one)]
+
+
+def _was_at_work(told: ViewReport) -> bool:
+    """Whether a run computed a view, failed over it, or gave up what it had begun."""
+    return told.method != "unchanged" or bool(told.actual)
 
 
 def _is_of(world: World, record: ViewRecord, run: int) -> bool:

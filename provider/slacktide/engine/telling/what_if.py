@@ -17,7 +17,7 @@ from slacktide.engine.telling.circumstances import at_pace, next_situation
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.costs import Vector
-from slacktide.optimizer.periods.progress import plan_turn
+from slacktide.optimizer.periods.planning import plan_turn
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.store.record import ViewRecord

@@ -17,7 +17,7 @@ Bytes read cost nothing of their own: Spark leaves vectored reads of Parquet out
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from slacktide.optimizer.costs.vector import Vector
@@ -64,6 +64,10 @@ class Coefficients:
     def price(self, work: Vector) -> float:
         """All CPU, by which plans are compared."""
         return self.in_tasks(work) + self.outside(work)
+
+    def weighing(self, factor: float) -> Coefficients:
+        """The same for a view whose tasks take so many times of what their work says."""
+        return replace(self, **{kind: factor * getattr(self, kind) for kind in TASKS})
 
     def _sum(self, work: Vector, kinds: tuple[str, ...]) -> float:
         return sum(float(getattr(self, kind) * getattr(work, kind)) for kind in kinds)

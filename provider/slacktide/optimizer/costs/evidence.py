@@ -19,6 +19,9 @@ from slacktide.optimizer.costs.past_run import PastRun
 from slacktide.optimizer.costs.prediction import Candidate
 from slacktide.optimizer.costs.vector import Vector
 
+LEAST_ROWS: Final = 250_000
+"""Rows of a view's sources below which what a run takes says more of the machine than of the way."""
+
 ALIKE: Final = 2.0
 """From one class of sizes of changes to the next: changes are alike within the root of it."""
 
@@ -52,6 +55,11 @@ class Evidence:
     changed: int | None = None
     merges: bool = True
     unmerged: int | None = None
+
+    @property
+    def is_measurable(self) -> bool:
+        """Whether the view's sources have so many rows that what its runs take tells of them."""
+        return (self.rows or 0) >= LEAST_ROWS
 
     def newest(self, program: str) -> PastRun | None:
         """The newest run of a program."""

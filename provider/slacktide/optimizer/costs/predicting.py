@@ -40,11 +40,11 @@ def predict(evidence: Evidence, way: Way, one: Candidate, *like: Candidate) -> P
         evidence: the past runs of the view, and what holds now.
         way: what the program does.
         one: the program.
-        like: those that compute the same in another way; one of them that has run stands for this one
+        like: of a full way, those that compute the same in the other one; one of them that has run stands for this one
             as long as this one has not, or has over other mirrors.
     """
-    past = _told(evidence, way, one)
-    others = [run for other in like if (run := _told(evidence, way, other))]
+    past = _newest_like(evidence, way, one)
+    others = [run for other in like if (run := _newest_like(evidence, way, other))]
     other = min(others, key=lambda run: run.merges != evidence.merges, default=None)
     if past is not None and way == "incremental":
         seconds = _extending(evidence, past, one)
@@ -69,7 +69,7 @@ def predict(evidence: Evidence, way: Way, one: Candidate, *like: Candidate) -> P
     )
 
 
-def _told(evidence: Evidence, way: Way, one: Candidate) -> PastRun | None:
+def _newest_like(evidence: Evidence, way: Way, one: Candidate) -> PastRun | None:
     """The run of a program that tells of the next; what full runs take depends on what they merge, not on what has changed."""
     return evidence.nearest(one) if way == "incremental" else evidence.newest_alike(one.program)
 

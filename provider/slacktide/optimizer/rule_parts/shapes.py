@@ -7,7 +7,7 @@ over the same columns: what one instant found is what every instant would find.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import partial
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
@@ -28,6 +28,7 @@ class Shapes:
 
     def __init__(self, root: r.Rel, conf: Mapping[str, str]) -> None:
         self._ids = fresh_ids(root)
+        self._whole = partial(self.fresh, nullable=False)
         self._conf = conf
         self._states: dict[r.Rel, AggregateState] = {}
         self._recomputed: dict[r.Rel, Recomputed] = {}
@@ -37,19 +38,19 @@ class Shapes:
     def state(self, rel: r.Aggregate) -> AggregateState:
         """The layout of the state of an aggregate."""
         if rel not in self._states:
-            self._states[rel] = state_of(rel, self._new, self._conf)
+            self._states[rel] = state_of(rel, self._whole, self._conf)
         return self._states[rel]
 
     def recomputed(self, rel: r.Aggregate | r.Window | r.Limit) -> Recomputed:
         """How an operator is recomputed."""
         if rel not in self._recomputed:
-            self._recomputed[rel] = recomputed(rel, self._new)
+            self._recomputed[rel] = recomputed(rel, self._whole)
         return self._recomputed[rel]
 
     def distinct(self, rel: r.Rel, keys: tuple[s.Scalar, ...]) -> r.Aggregate:
         """The distinct keys of a relation."""
         if (rel, keys) not in self._distinct:
-            columns = [replace(self.fresh("key", key.type), nullable=key.nullable) for key in keys]
+            columns = [self.fresh("key", key.type, nullable=key.nullable) for key in keys]
             assigned = tuple(map(s.Assignment, columns, keys))
             self._distinct[rel, keys] = r.Aggregate(rel, assigned, ())
         return self._distinct[rel, keys]
@@ -61,9 +62,6 @@ class Shapes:
             self._columns[key] = self.fresh(purpose, data_type)
         return self._columns[key]
 
-    def fresh(self, name: str, data_type: DataType) -> Column:
-        """A column that no other has the id of, and which may be NULL."""
-        return Column(next(self._ids), name, data_type, nullable=True)
-
-    def _new(self, name: str, data_type: DataType) -> Column:
-        return replace(self.fresh(name, data_type), nullable=False)
+    def fresh(self, name: str, data_type: DataType, *, nullable: bool = True) -> Column:
+        """A column that no other has the id of: another one at each call."""
+        return Column(next(self._ids), name, data_type, nullable)

@@ -19,7 +19,6 @@ from slacktide.optimizer.programs.join_bags import sources_of
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.upkeep import (
     analysis_of,
-    maintained,
     missing_state,
     passed_snapshot,
 )
@@ -28,8 +27,8 @@ from slacktide.optimizer.ways.candidates import extending, in_full, predicted_of
 from slacktide.optimizer.ways.case import Case
 from slacktide.optimizer.ways.guard import limits_of
 from slacktide.optimizer.ways.remembered_joins import Question
-from slacktide.optimizer.ways.remembering import Remembering
 from slacktide.optimizer.ways.situation import Situation
+from slacktide.optimizer.ways.switch import Remembering
 from slacktide.optimizer.ways.weighed import Predictions, Ways, Weighed
 from slacktide.optimizer.ways.weighing import may_build, weigh, with_join
 from slacktide.program.limits import UNLIMITED, Limits
@@ -53,7 +52,7 @@ class Chosen:
 
 def choose(name: str, view: ReadView, situation: Situation) -> Chosen:
     """Choose the method of a run of a view that nobody has brought on."""
-    changed = _changed(view, situation)
+    changed = situation.changed
     if situation.start and not changed and not view.clock:
         return Chosen("unchanged", (Reason("NO_CHANGE"),), None)
     analysis = analysis_of(view)
@@ -70,13 +69,24 @@ def choose(name: str, view: ReadView, situation: Situation) -> Chosen:
     return _Decision(view, situation, situation.question(name, analysis, changed)).chosen()
 
 
-def priced_ways(name: str, view: ReadView, situation: Situation) -> Predictions | None:
-    """What each way of a run is expected to cost that goes on from an answer; None where there is no choice."""
-    analysis = maintained(view, situation.policy)
-    if analysis is None:
-        return None
-    question = situation.question(name, analysis, _changed(view, situation))
-    return _Decision(view, situation, question).priced()
+def predictions_of(
+    name: str,
+    view: ReadView,
+    analysis: Maintainability,
+    situation: Situation,
+    changed: frozenset[str],
+) -> Predictions:
+    """What each way of a run that goes on from an answer is expected to cost, by what is remembered now.
+
+    Args:
+        name: of the view.
+        view: as read.
+        analysis: of it.
+        situation: of the run.
+        changed: the sources that will have changed.
+    """
+    question = situation.question(name, analysis, changed)
+    return _Decision(view, situation, question).predictions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +107,7 @@ class _Decision:
             return replace(self, situation=self.situation.without(left))._among(now, missing)
         return self._among(now, missing)
 
-    def priced(self) -> Predictions:
+    def predictions(self) -> Predictions:
         """What each way is expected to cost by what is remembered now."""
         now = self.question.present(self.situation.remembers)
         built = self._building(self.situation.remembers)
@@ -254,12 +264,6 @@ def _built(
     predicted = predicted_of("rebuild", built.bare, view, situation)
     predicted = {**predicted, **built.told()}
     return Chosen("full", reasons, built.program, predicted=predicted, remembers=built.remembers)
-
-
-def _changed(view: ReadView, situation: Situation) -> frozenset[str]:
-    """The sources of a view that have changed since its answer."""
-    start, end = situation.start, situation.end
-    return frozenset(source for source in view.sources if end[source] != start.get(source))
 
 
 def first_run(situation: Situation) -> tuple[Reason, ...]:

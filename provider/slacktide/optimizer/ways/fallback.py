@@ -60,7 +60,7 @@ def _in_place(plan: ViewPlan, program: Program, why: Reason) -> ViewPlan:
 
 
 def plan_idle(plan: ViewPlan, why: Reason) -> ViewPlan | None:
-    """Plan the same refresh without what it stores; None where the answer is due.
+    """Plan the same refresh without what it stores, with what was expected of that; None where the answer is due.
 
     Args:
         plan: of the refresh.
@@ -74,7 +74,6 @@ def plan_idle(plan: ViewPlan, why: Reason) -> ViewPlan | None:
         method="unchanged",
         reasons=(*plan.reasons, why),
         program=None,
-        predicted={},
         estimates=NOTHING,
         reads={},
         guard=UNLIMITED,

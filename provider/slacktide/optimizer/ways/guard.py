@@ -9,6 +9,8 @@ the states, may write what makes it cost twice of what is expected. What leads t
 the CPU that it takes: it may take twice of the dearest way, as most that cost more than full end soon after, and nobody
 knows of the others how much is left. Ended there, the run costs twice of that and the answer alone. What runs to find
 out whether it is cheaper than full has shown that it is not once it has taken what the dearer full way takes.
+
+A refresh before the answer is due has no full run to turn back to: it stores nothing, and all is left to the due one.
 """
 
 from __future__ import annotations
@@ -21,7 +23,6 @@ from slacktide.algebra.view import ReadView
 from slacktide.optimizer.costs import Coefficients, ProgramWork, work_by_node
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.optimizer.ways.weighed import Predictions
-from slacktide.optimizer.ways.weighing import LEAST_ROWS
 from slacktide.program import operator as o
 from slacktide.program.limits import UNLIMITED, Limits
 
@@ -31,7 +32,8 @@ LEAST: Final = 100_000
 """Rows that no run turns back for: what is left to do is soon done."""
 TRIED: Final = 2.0
 """How many times of what is expected a program may cost that is expected to be dearer than a full run, and how many
-times of the dearest way its tasks may take, unless it runs to find out."""
+times of the dearest way its tasks may take, unless it runs to find out; and how many times of what is expected those of a
+refresh may take that stores something early."""
 MOST_WATCHED: Final = 2
 """The first steps that write to states, which are watched: each takes an estimate of the whole program."""
 
@@ -45,27 +47,29 @@ def limits_of(
     if not _is_watched(situation):
         return UNLIMITED
     work_of = partial(work_by_node, program, situation.statistics, view.relation)
-    return guard_of(program, work_of, situation.evidence.coefficients, found)
+    return break_even(program, work_of, situation.evidence.coefficients, found)
 
 
-def early_limits_of(situation: Situation, expected: float, saving: float) -> Limits:
+def early_limits_of(situation: Situation, in_tasks: float, margin: float) -> Limits:
     """Where a refresh ends that stores something before the answer is due, and leaves all to the due one.
+
+    Nowhere before any run has told how much dearer the view is than its prices.
 
     Args:
         situation: of the refresh.
-        expected: seconds of CPU that it is expected to take.
-        saving: those that it may take more before the period costs as much as waiting does.
+        in_tasks: seconds of CPU that its tasks are expected to take.
+        margin: seconds by which they may take more before the period costs as much as waiting does.
     """
     if not _is_watched(situation) or not situation.evidence.runs:
         return UNLIMITED
-    return Limits(cpu_seconds=round(max(TRIED * expected, expected + saving), 3))
+    return Limits(cpu_seconds=round(max(TRIED * in_tasks, in_tasks + margin), 3))
 
 
 def _is_watched(situation: Situation) -> bool:
-    return situation.policy == "auto" and (situation.evidence.rows or 0) >= LEAST_ROWS
+    return situation.policy == "auto" and situation.evidence.is_measurable
 
 
-def guard_of(
+def break_even(
     program: o.Program, work_of: WorkOf, rates: Coefficients, found: Predictions
 ) -> Limits:
     """Work out the break-even points of a program.

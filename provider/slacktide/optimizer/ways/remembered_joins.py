@@ -31,12 +31,11 @@ from slacktide.optimizer.programs.join_bags import (
 )
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.maintenance import Maintenance, maintain, scopes
-from slacktide.optimizer.ways.asking import DEAR, dear_runs, is_asked
+from slacktide.optimizer.ways.occasion import asking_runs, dear_runs
 from slacktide.optimizer.ways.others import NOBODY, Others
-from slacktide.optimizer.ways.remembering import Remembering, Switch
 from slacktide.optimizer.ways.savings import Savings, pays
+from slacktide.optimizer.ways.switch import Remembering, Switch
 from slacktide.optimizer.ways.weighed import Weighed
-from slacktide.optimizer.ways.weighing import LEAST_ROWS
 
 FEW_ROWS: Final = 20_000
 """Rows of a remembered join that are held against the states that they meet, wherever these are read."""
@@ -121,10 +120,14 @@ class Question:
             now: what is remembered, and the program of the run.
             full: seconds of CPU that a full run is expected to take.
         """
-        times = self._times(now, full)
+        savings, program = self._savings, now.maintenance.program
+        key = program_key(program)
+        times = asking_runs(
+            self.evidence, key, lambda: savings.price(savings.candidate(program)), full
+        )
         if not times:
             return now
-        is_usual = self.evidence.is_usual(program_key(now.maintenance.program))
+        is_usual = self.evidence.is_usual(key)
         return (self.stopped(now) if is_usual else None) or self._started(now, times) or now
 
     def started_in_full(
@@ -138,37 +141,11 @@ class Question:
             named: the chains that are built in any case, as they were left behind. What another view holds is
                 for a run by increments to take up.
         """
-        times = self._dear(now)
+        times = dear_runs(self.evidence, program_key(now.maintenance.program))
         held = filter(self.others.hold, joins(self.analysis) if times else ())
         barred = {*named, *held}
         new = self._started(now, times, found.full, barred, found.building) if times else None
         return new or now
-
-    def _times(self, now: Remembering, full: float) -> int:
-        """The runs that a join may pay for; none where nobody asks.
-
-        A view may go by increments that a join makes no cheaper and now and then by such as it would, so that it is asked
-        at the wrong ones: it is also asked where the run at hand costs about what a full one does, after 2, 4, 8, …
-        that did.
-        """
-        key, rows = program_key(now.maintenance.program), self.evidence.rows or 0
-        newest, times = self.evidence.newest(key), self.evidence.times(key)
-        if newest is None:
-            return 0
-        if is_asked(times, newest.run, rows):
-            return times
-        dear = self._dear(now)
-        if not dear:
-            return 0
-        savings = self._savings
-        price = savings.price(savings.candidate(now.maintenance.program))
-        return dear if price >= DEAR * full else 0
-
-    def _dear(self, now: Remembering) -> int:
-        """How many runs were dear, or in full where increments would have been, if it is time to ask; else none."""
-        is_large = (self.evidence.rows or 0) >= LEAST_ROWS
-        program = program_key(now.maintenance.program)
-        return dear_runs(self.evidence, program) if is_large else 0
 
     def _started(
         self,

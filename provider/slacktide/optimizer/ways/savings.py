@@ -48,15 +48,15 @@ class Savings:
         return predict(self.evidence, "incremental", one).price
 
     def saving(self, now: Candidate, other: Candidate) -> float:
-        """Seconds of CPU that another program takes less than this one, which has run.
+        """Seconds of CPU that another program takes less than this one.
 
         Where both have run after such changes as have come now, by what they took; else by what the model sees
-        less of, as far off as it was of each kind of work.
+        less of, as far off as it was of each kind of work in a run of this one, or of the view where none is known.
         """
         evidence, rates = self.evidence, self.evidence.coefficients
         if evidence.has_alike(now) and evidence.has_alike(other):
             return self.price(now) - self.price(other)
-        less, past = now.work.minus(other.work), self._told(now)
+        less, past = now.work.minus(other.work), self._whole_run(now)
         in_tasks = (
             rates.in_tasks(less) * evidence.weight()
             if past is None
@@ -64,13 +64,13 @@ class Savings:
         )
         return in_tasks + rates.outside(less)
 
-    def price_with(self, now: Candidate, other: Candidate) -> float:
-        """Seconds of CPU that a program is expected to take that reads a join, by those of this one, which does not."""
-        if self.evidence.has_alike(other) or self._told(now) is None:
-            return self.price(other)
-        return max(self.price(now) - self.saving(now, other), 0.0)
+    def price_with(self, without: Candidate, with_join: Candidate) -> float:
+        """Seconds of CPU that a program is expected to take that reads a join: by what the one without it takes, if that alone has run."""
+        if self.evidence.has_alike(with_join) or self._whole_run(without) is None:
+            return self.price(with_join)
+        return max(self.price(without) - self.saving(without, with_join), 0.0)
 
-    def _told(self, one: Candidate) -> PastRun | None:
+    def _whole_run(self, one: Candidate) -> PastRun | None:
         """The run that tells most of a program: none that turned back, as it took what a full run does besides."""
         past = self.evidence.nearest(one)
         return None if past is None or past.turned_back else past

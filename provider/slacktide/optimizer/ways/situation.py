@@ -74,6 +74,11 @@ class Situation:
         """Whether an answer alone is of signed rows where it can be: not where a row among them has made a program fail."""
         return self.evidence.merges and not self.stumbles
 
+    @property
+    def changed(self) -> frozenset[str]:
+        """The sources that have changed since the answer."""
+        return frozenset(name for name, at in self.end.items() if at != self.start.get(name))
+
     def without(self, chains: Collection[str]) -> Situation:
         """The same, where some joins are remembered no longer."""
         return replace(self, remembers=tuple(one for one in self.remembers if one not in chains))

@@ -63,12 +63,11 @@ class Weighed:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that plans and reports store: the figures of the way, and all prices."""
-        alternatives = [priced(one) for one in self.predictions]
+        alternatives = [_priced(one) for one in self.predictions]
         return {**self.of(self.way).to_dict(), "alternatives": alternatives}
 
 
-def priced(prediction: Prediction) -> dict[str, Any]:
-    """What plans and reports store of a way that is not taken."""
+def _priced(prediction: Prediction) -> dict[str, Any]:
     return {
         "way": prediction.way,
         "price": round(prediction.price, 3),

@@ -21,8 +21,6 @@ from slacktide.optimizer.ways.case import LARGEST_SHARE, Case
 from slacktide.optimizer.ways.keeping import missed_since, saved_by_one, worth_keeping
 from slacktide.optimizer.ways.weighed import Predictions, Weighed
 
-LEAST_ROWS: Final = 250_000
-"""Rows of a view's sources below which what a run takes says more of the machine than of the way."""
 CLOSE: Final = 0.8
 """The share of what building costs above which increments are dear enough to see what the answer alone takes."""
 
@@ -31,7 +29,7 @@ def weigh(case: Case) -> Weighed:
     """Choose the way of a view that has an answer, and of which a source has changed."""
     found = case.predictions()
     incremental, rebuild, text = found.incremental, found.rebuild, found.text
-    if not case.evidence.runs or (case.evidence.rows or 0) < LEAST_ROWS:
+    if not case.evidence.runs or not case.evidence.is_measurable:
         return _by_share(case, found)
     if incremental.basis == "doubted":
         return _tried(case, found)

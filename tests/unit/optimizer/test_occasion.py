@@ -1,13 +1,12 @@
-"""When it is asked what to remember, and what pays for a join."""
+"""When it is asked what to remember."""
 
 from __future__ import annotations
 
 import pytest
 
 from slacktide.optimizer.costs import Evidence, PastRun
-from slacktide.optimizer.ways.asking import dear_runs, is_asked
-from slacktide.optimizer.ways.savings import pays
-from slacktide.optimizer.ways.weighing import LEAST_ROWS
+from slacktide.optimizer.costs.evidence import LEAST_ROWS
+from slacktide.optimizer.ways.occasion import asking_runs, dear_runs, is_steady
 from tests.unit.optimizer.weighed import WORK
 
 
@@ -24,8 +23,13 @@ from tests.unit.optimizer.weighed import WORK
     ],
 )
 def test_when_to_ask(times: int, run: int, asked: bool) -> None:
-    assert is_asked(times, run, LEAST_ROWS) == asked
-    assert not is_asked(times, run, LEAST_ROWS - 1)
+    assert is_steady(times, run) == asked
+
+
+@pytest.mark.parametrize(("rows", "asking"), [(LEAST_ROWS, 2), (LEAST_ROWS - 1, 0)])
+def test_small_views_are_not_asked(rows: int, asking: int) -> None:
+    runs = [PastRun(number, "incremental", "p", WORK, WORK, 1.0) for number in (1, 2)]
+    assert asking_runs(Evidence(runs, rows=rows), "p", lambda: 1.0, full=9.0) == asking
 
 
 @pytest.mark.parametrize(
@@ -37,15 +41,8 @@ def test_dear_runs_of_a_size_ask_whatever_comes_between(others: int, asked: list
     runs: list[PastRun] = []
     found = []
     for number in range(1, 18):
-        if dear_runs(Evidence(runs, changed=9000), "p"):
+        if dear_runs(Evidence(runs, rows=LEAST_ROWS, changed=9000), "p"):
             found.append(number - 1)
         sizes = [9000] + [100] * others
         runs += [PastRun(number, "text", "t", WORK, WORK, 1.0, full, changed=n) for n in sizes]
     assert found[:4] == asked
-
-
-def test_what_pays() -> None:
-    assert pays(0.5, 1.0, 2, 3.0)
-    assert not pays(0.5, 1.1, 2, 3.0), "not earned yet"
-    assert not pays(0.2, 0.0, 9, 3.0), "less than a tenth of a run"
-    assert not pays(0.05, 0.0, 9, 0.1), "less than what a write costs"

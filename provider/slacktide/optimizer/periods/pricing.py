@@ -1,0 +1,83 @@
+"""What refreshes of a period are expected to cost, by what is stored early and without (ADR 13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from slacktide.algebra.view import ReadView
+from slacktide.optimizer.costs import Coefficients, Prediction, program_key, program_work
+from slacktide.optimizer.periods.progress import Progress
+from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.statistics import Statistics
+from slacktide.optimizer.statistics.intervals import united
+from slacktide.optimizer.ways.decision import predictions_of
+from slacktide.optimizer.ways.guard import limits_of
+from slacktide.optimizer.ways.situation import Situation
+from slacktide.program.limits import Limits
+from slacktide.program.operator import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """The prices of one refresh: seconds of CPU, in tasks and outside.
+
+    Attributes:
+        name: of the view.
+        view: as read.
+        analysis: of it.
+        situation: of a run that goes on from the answer.
+        progress: where the view stands since then.
+    """
+
+    name: str
+    view: ReadView
+    analysis: Maintainability
+    situation: Situation
+    progress: Progress
+
+    @property
+    def off(self) -> float:
+        """How many times of what the model says refreshes by what a period stores take in tasks.
+
+        As the newest such refresh of the view did. Its programs name the chains of a period, so that no later one has the
+        same; before there was one, as programs that have not run.
+        """
+        known = self.progress.off
+        return self.situation.evidence.weight() if known is None else known
+
+    @property
+    def rates(self) -> Coefficients:
+        """The price of each kind of work of such refreshes."""
+        return self.situation.evidence.coefficients.weighing(self.off)
+
+    def by_period(self, program: Program, statistics: Statistics) -> Prediction:
+        """What a refresh is expected to take that stores something, or goes by what is stored."""
+        work, rates = program_work(program, statistics, self.view.relation), self.rates
+        key, in_tasks = program_key(program), rates.in_tasks(work)
+        return Prediction("incremental", key, work, in_tasks, rates.outside(work), "modelled")
+
+    def without(self, plan: ViewPlan) -> float:
+        """What a plan that does without the period is expected to take."""
+        return float(plan.predicted["cpu_seconds"] + plan.predicted["outside_seconds"])
+
+    def waiting(self) -> float:
+        """What the due refresh is expected to take if nothing is stored for it."""
+        at_once, situation = united(self.progress.statistics), self.situation
+        changes = {name: one.changes[0].rows.value for name, one in at_once.sources.items()}
+        evidence = situation.evidence
+        rows = None if evidence.changed is None else round(sum(changes.values()))
+        foreseen = replace(situation, statistics=at_once, evidence=replace(evidence, changed=rows))
+        changed = frozenset(name for name, count in changes.items() if count)
+        found = predictions_of(self.name, self.view, self.analysis, foreseen, changed)
+        if situation.policy == "incremental":
+            return found.incremental.price
+        return min(found.incremental.price, found.rebuild.price, found.text.price)
+
+    def guard(self, program: Program, statistics: Statistics) -> Limits:
+        """Where a due refresh that goes by what is stored turns back to a full one."""
+        situation = self.situation
+        ways = predictions_of(self.name, self.view, self.analysis, situation, situation.changed)
+        known = replace(situation, statistics=statistics)
+        own = self.by_period(program, statistics)
+        return limits_of(program, self.view, known, replace(ways, incremental=own))
