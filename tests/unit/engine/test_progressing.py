@@ -153,6 +153,23 @@ def test_much_that_comes_early_is_worked_on_early(tmp_path: Path) -> None:
     assert "the ways without: by increments" in priced.ws.explain(VIEW).text
 
 
+def test_what_a_refresh_took_makes_the_next_as_much_dearer(tmp_path: Path) -> None:
+    """Its programs are those of one period; how far off the model was of them is what the next one learns."""
+    priced = opened(tmp_path, "q19")
+    a_day(priced, 1_000_000, 1_000, 1_000)
+    priced.arrive("lineitem", 1_000_000)
+    assert seen(priced).off is None
+    plan = priced.ws.plan().views[0]
+    modelled = plan.predicted["period"]["modelled"]
+    assert plan.predicted["cpu_seconds"] > modelled > 0
+    priced.run(lambda _: 20 * modelled)
+    assert seen(priced).off == pytest.approx(20)
+    a_day(priced, 1_000, 1_000)
+    priced.arrive("lineitem", 1_000_000)
+    (reason,) = priced.ws.plan().views[0].reasons
+    assert str(reason) == "NOT_DUE(1 of 3, waiting costs less)"
+
+
 @pytest.mark.parametrize("is_answered", [True, False])
 def test_a_plan_that_another_run_has_answered_does_not_end_the_next_period(
     priced: Priced, is_answered: bool
