@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from slacktide.optimizer.periods import planning
+from slacktide.optimizer.periods import pricing
 from slacktide.optimizer.ways import decision
 from slacktide.program import operator as o
 from slacktide.program.limits import Limits
@@ -23,6 +23,6 @@ def one_row(program: o.Program, *_: object) -> Limits:
 def wary(limits: Callable[..., Limits] = one_row) -> Iterator[None]:
     """Guard incremental programs; as all is small, nothing is weighed by what runs have taken here."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (decision, planning):
+        for module in (decision, pricing):
             patch.setattr(module, "limits_of", limits)
         yield
