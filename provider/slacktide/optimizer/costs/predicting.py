@@ -9,6 +9,8 @@ programs have shown.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from statistics import median
 from typing import Final, NamedTuple
 
 from slacktide.optimizer.costs.evidence import Evidence
@@ -19,6 +21,10 @@ STARTING: Final = 0.3
 """Seconds of what tasks of increments take, by which they start and open files, and which do not grow with the work (ADR 9)."""
 MOST_STARTING: Final = 0.25
 """The share of a run that this is at most."""
+
+
+LATELY: Final = 5
+"""Newest runs that tell what building the states takes."""
 
 
 class Seconds(NamedTuple):
@@ -40,18 +46,18 @@ def predict(evidence: Evidence, way: Way, one: Candidate, *like: Candidate) -> P
         evidence: the past runs of the view, and what holds now.
         way: what the program does.
         one: the program.
-        like: of a full way, those that compute the same in the other one; one of them that has run stands for this one
+        like: of a full way, those that compute the same in another one; one of them that has run tells of this one
             as long as this one has not, or has over other mirrors.
     """
     past = _newest_like(evidence, way, one)
-    others = [run for other in like if (run := _newest_like(evidence, way, other))]
-    other = min(others, key=lambda run: run.merges != evidence.merges, default=None)
+    others = [(run, other) for other in like if (run := _newest_like(evidence, way, other))]
+    others.sort(key=lambda told: (told[0].merges != evidence.merges, told[0].way != way))
     if past is not None and way == "incremental":
         seconds = _extending(evidence, past, one)
     elif past is not None:
-        seconds = _in_full(evidence, past, other, one)
-    elif other is not None:
-        seconds = _in_full(evidence, other, None, one)
+        seconds = _in_full(evidence, past, others[0] if others else None, one)
+    elif others:
+        seconds = _stood_for(evidence, way, one, *others[0])
     else:
         rates = evidence.coefficients
         in_tasks = rates.in_tasks(one.work) * evidence.weight()
@@ -82,31 +88,90 @@ def _extending(evidence: Evidence, past: PastRun, one: Candidate) -> Seconds:
     return Seconds(fixed + (past.in_tasks - fixed) * growth, past.outside(rates))
 
 
-def _in_full(evidence: Evidence, past: PastRun, other: PastRun | None, one: Candidate) -> Seconds:
-    """What a full run takes by one of its way, or by one of the other way.
+def _in_full(
+    evidence: Evidence, past: PastRun, other: tuple[PastRun, Candidate] | None, one: Candidate
+) -> Seconds:
+    """What a full run takes by one of its way, or by one of another way.
 
-    Where it merged rows and the next will not, or the other way round, a run of the other way that was as the next
+    Where it merged rows and the next will not, or the other way round, a run of another way that was as the next
     will be tells more. So it does where it was cheaper, and the one was the first of all or merged a number of rows that is less like.
 
     Args:
         evidence: of the view.
         past: the run.
-        other: one of the other way, where one is known.
+        other: one of another way, with its program, where one is known.
         one: the program.
     """
-    own, merges = _grown(evidence, past), evidence.merges
-    if other is None or other.merges != merges:
-        if past.merges == merges:
-            return own
-        merging = one.merging if merges else 1.0 / one.merging
-        return own._replace(in_tasks=own.in_tasks * merging)
-    found = _grown(evidence, other)
+    merges = evidence.merges
+    own = _at(_grown(evidence, past), past, one, merges=merges)
+    if other is None or other[0].merges != merges:
+        return own
+    found = _stood_for(evidence, past.way, one, *other)
     if past.merges == merges:
-        is_told = past.is_first or evidence.unlike(other) < evidence.unlike(past)
+        is_told = past.is_first or evidence.unlike(other[0]) < evidence.unlike(past)
+        if past.way == "text":
+            found = _grown(evidence, other[0])
         return min(own, found, key=sum) if is_told else own
+    own = _grown(evidence, past)
     if merges and not past.is_first:
         return found._replace(in_tasks=max(own.in_tasks, found.in_tasks))
     return found if merges else min(own, found, key=sum)
+
+
+def _stood_for(
+    evidence: Evidence, way: Way, one: Candidate, run: PastRun, other: Candidate
+) -> Seconds:
+    """What a full run takes by one of another way.
+
+    Building the states takes what the answer alone does, and what it took more before where both were seen, over mirrors such as now if
+    they were, or what the model sees more of. The answer alone takes what building does, or, once it has ever run, the share of that which
+    the model sees: nobody would find out otherwise what it takes over other mirrors.
+
+    Args:
+        evidence: of the view.
+        way: of the program.
+        one: the program.
+        run: of another way.
+        other: its program.
+    """
+    found, rates = (
+        _at(_grown(evidence, run), run, one, merges=evidence.merges),
+        evidence.coefficients,
+    )
+    share = ratio(rates.in_tasks(one.work), rates.in_tasks(other.work))
+    if way == "rebuild" and run.way == "text":
+        seen = _building(evidence, one, other)
+        more = max(share - 1.0, 0.0) * found.in_tasks if seen is None else seen
+        return found._replace(in_tasks=found.in_tasks + more)
+    is_tried = any(past.way == "text" for past in evidence.runs)
+    if way == "text" and run.way == "rebuild" and is_tried:
+        return found._replace(in_tasks=found.in_tasks * min(share, 1.0))
+    return found
+
+
+def _building(evidence: Evidence, states: Candidate, answer: Candidate) -> float | None:
+    """Seconds of CPU in tasks that building the states took more than the answer alone; None where nobody has seen both.
+
+    The median of the newest runs, of those over mirrors such as now where there are any.
+    """
+    found: dict[bool, list[float]] = {True: [], False: []}
+    for built in evidence.runs:
+        if built.program != states.program or built.is_first:
+            continue
+        then = replace(evidence, merges=built.merges, unmerged=built.unmerged, rows=built.rows)
+        alone = then.newest_alike(answer.program)
+        if alone is not None and alone.merges == built.merges:
+            found[built.merges].append(built.without_joins - _grown(then, alone).in_tasks)
+    told = found[evidence.merges] or found[not evidence.merges]
+    return max(median(told[-LATELY:]), 0.0) if told else None
+
+
+def _at(taken: Seconds, past: PastRun, one: Candidate, *, merges: bool) -> Seconds:
+    """What a run that merged rows takes where it merges none, or the other way round."""
+    if past.merges == merges:
+        return taken
+    merging = one.merging if merges else 1.0 / one.merging
+    return taken._replace(in_tasks=taken.in_tasks * merging)
 
 
 def _grown(evidence: Evidence, past: PastRun) -> Seconds:
