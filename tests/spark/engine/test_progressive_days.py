@@ -12,7 +12,7 @@ from slacktide.engine.planning import knowledge
 from slacktide.engine.reports import ViewReport
 from slacktide.errors import DataError, ExecutionError, InvalidSettingError, SlacktideError
 from slacktide.optimizer.costs import Coefficients, Fit, Sample
-from slacktide.optimizer.periods import planning
+from slacktide.optimizer.periods import pricing
 from slacktide.program import operator as o
 from slacktide.program.limits import Limits
 from slacktide.spark.tasks.executor import Executor
@@ -298,7 +298,7 @@ def test_a_refresh_that_finds_too_much_leaves_it_to_the_due_one(
     assert plan.views[0].method == "states-only"
     assert plan.views[0].turn is not None
     few = Limits(dict.fromkeys(plan.views[0].turn.writes, 1))
-    monkeypatch.setattr(planning, "early_limits_of", lambda *_: few)
+    monkeypatch.setattr(pricing, "early_limits_of", lambda *_: few)
     plan = lab.ws.plan()
     early = lab.ws.refresh(lab.spark, plan).views["sold"]
     assert (early.method, early.switched) == ("unchanged", True)

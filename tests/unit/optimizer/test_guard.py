@@ -142,9 +142,8 @@ def test_an_early_refresh_may_take_twice_of_what_is_expected_or_what_it_saves(
     [
         ("incremental", SEEN),
         ("auto", replace(SEEN, rows=LEAST_ROWS - 1)),
-        ("auto", replace(SEEN, runs=())),
     ],
-    ids=["policy", "few rows", "no run"],
+    ids=["policy", "few rows"],
 )
 def test_nobody_bounds_an_early_refresh_who_cannot_tell(policy: str, evidence: Evidence) -> None:
     assert early_limits_of(situation(policy, evidence), 1.0, 1.0) == UNLIMITED

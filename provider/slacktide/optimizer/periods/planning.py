@@ -39,7 +39,6 @@ from slacktide.optimizer.programs.upkeep import maintained, passed_snapshot
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.intervals import before_last, newest, united
 from slacktide.optimizer.turn import Turn
-from slacktide.optimizer.ways.guard import early_limits_of
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.program.chains import chains_read
 from slacktide.program.multiplicity import operators_planned
@@ -164,11 +163,10 @@ class _Planning:
         if passed := self._passed(found.program):
             return self._idle(f"{passed} are in no mirror")
         now = newest(before_last(known.statistics))
-        in_tasks = pricing.by_period(found.program, now).in_tasks
         return replace(
             self._by_program(found.program, now, pricing, _compared(cost, instead)),
             reasons=(self._not_due(_told_cut(rounds)),),
-            guard=early_limits_of(situation, in_tasks, (instead - cost) / float(weight)),
+            guard=pricing.early_guard(found.program, now, (instead - cost) / float(weight)),
             turn=replace(self.turn, writes=found.scopes, expects=self._expected()),
         )
 

@@ -12,9 +12,9 @@ from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.statistics.intervals import united
 from slacktide.optimizer.ways.decision import predictions_of
-from slacktide.optimizer.ways.guard import limits_of
+from slacktide.optimizer.ways.guard import early_limits_of, limits_of
 from slacktide.optimizer.ways.situation import Situation
-from slacktide.program.limits import Limits
+from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.program.operator import Program
 
 
@@ -73,6 +73,19 @@ class Pricing:
         if situation.policy == "incremental":
             return found.incremental.price
         return min(found.incremental.price, found.rebuild.price, found.text.price)
+
+    def early_guard(self, program: Program, statistics: Statistics, margin: float) -> Limits:
+        """Where a refresh before the due one ends; nowhere before any run has told how much dearer the view is than its prices.
+
+        Args:
+            program: of the refresh.
+            statistics: what is known as of it.
+            margin: seconds of CPU by which it may take more before the period costs as much as waiting does.
+        """
+        if self.progress.off is None and not self.situation.evidence.runs:
+            return UNLIMITED
+        in_tasks = self.by_period(program, statistics).in_tasks
+        return early_limits_of(self.situation, in_tasks, margin)
 
     def guard(self, program: Program, statistics: Statistics) -> Limits:
         """Where a due refresh that goes by what is stored turns back to a full one."""

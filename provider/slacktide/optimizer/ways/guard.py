@@ -53,14 +53,12 @@ def limits_of(
 def early_limits_of(situation: Situation, in_tasks: float, margin: float) -> Limits:
     """Where a refresh ends that stores something before the answer is due, and leaves all to the due one.
 
-    Nowhere before any run has told how much dearer the view is than its prices.
-
     Args:
         situation: of the refresh.
         in_tasks: seconds of CPU that its tasks are expected to take.
         margin: seconds by which they may take more before the period costs as much as waiting does.
     """
-    if not _is_watched(situation) or not situation.evidence.runs:
+    if not _is_watched(situation):
         return UNLIMITED
     return Limits(cpu_seconds=round(max(TRIED * in_tasks, in_tasks + margin), 3))
 
