@@ -124,8 +124,8 @@ def _stood_for(
     """What a full run takes by one of another way.
 
     Building the states takes what the answer alone does, and what it took more before where both were seen, over mirrors such as now if
-    they were, or what the model sees more of. The answer alone takes what building does, or, once it has ever run, the share of that which
-    the model sees: nobody would find out otherwise what it takes over other mirrors.
+    they were; nothing more until then, so that one build finds out. The answer alone takes what building does, or, once it has ever run, the
+    share of that which the model sees: nobody would find out otherwise what it takes over other mirrors.
 
     Args:
         evidence: of the view.
@@ -134,36 +134,34 @@ def _stood_for(
         run: of another way.
         other: its program.
     """
-    found, rates = (
-        _at(_grown(evidence, run), run, one, merges=evidence.merges),
-        evidence.coefficients,
-    )
-    share = ratio(rates.in_tasks(one.work), rates.in_tasks(other.work))
+    found = _at(_grown(evidence, run), run, one, merges=evidence.merges)
     if way == "rebuild" and run.way == "text":
-        seen = _building(evidence, one, other)
-        more = max(share - 1.0, 0.0) * found.in_tasks if seen is None else seen
-        return found._replace(in_tasks=found.in_tasks + more)
+        return found._replace(in_tasks=found.in_tasks + _building(evidence))
     is_tried = any(past.way == "text" for past in evidence.runs)
     if way == "text" and run.way == "rebuild" and is_tried:
+        rates = evidence.coefficients
+        share = ratio(rates.in_tasks(one.work), rates.in_tasks(other.work))
         return found._replace(in_tasks=found.in_tasks * min(share, 1.0))
     return found
 
 
-def _building(evidence: Evidence, states: Candidate, answer: Candidate) -> float | None:
-    """Seconds of CPU in tasks that building the states took more than the answer alone; None where nobody has seen both.
+def _building(evidence: Evidence) -> float:
+    """Seconds of CPU in tasks that building the states took more than the answer alone; 0 until both were seen.
 
-    The median of the newest runs, of those over mirrors such as now where there are any.
+    The median of the newest runs, of those over mirrors such as now where there are any. The view's first run says nothing.
     """
     found: dict[bool, list[float]] = {True: [], False: []}
     for built in evidence.runs:
-        if built.program != states.program or built.is_first:
+        if built.way != "rebuild" or built.is_first:
             continue
         then = replace(evidence, merges=built.merges, unmerged=built.unmerged, rows=built.rows)
-        alone = then.newest_alike(answer.program)
-        if alone is not None and alone.merges == built.merges:
+        beside = (past for past in reversed(evidence.runs) if past.way == "text")
+        alike = (past for past in beside if past.merges == built.merges)
+        alone = min(alike, key=then.unlike, default=None)
+        if alone is not None:
             found[built.merges].append(built.without_joins - _grown(then, alone).in_tasks)
     told = found[evidence.merges] or found[not evidence.merges]
-    return max(median(told[-LATELY:]), 0.0) if told else None
+    return max(median(told[-LATELY:]), 0.0) if told else 0.0
 
 
 def _at(taken: Seconds, past: PastRun, one: Candidate, *, merges: bool) -> Seconds:
