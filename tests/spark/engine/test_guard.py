@@ -195,7 +195,7 @@ def test_a_refresh_before_the_due_one_that_takes_more_than_it_may_is_given_up(
         early = lab.ws.refresh(lab.spark, plan).views["v0"]
         assert (early.method, early.switched) == ("unchanged", True)
         assert early.reasons[-1].startswith("RUNTIME_GUARD(9.0 s of CPU up to states/")
-        assert early.actual["cpu_seconds"] > 9.0
+        assert early.actual["cpu_seconds"] >= 9.0, "what was given up is told"
         (told,) = [run.views["v0"] for run in lab.ws.history("v0") if run.run == 2]
         assert told.actual == early.actual
         lab.land("t", insert=[(1, 6)], delete=[(1, 5)])

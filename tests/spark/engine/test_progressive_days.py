@@ -31,7 +31,7 @@ CHEAP = [0.001, 0.001, 1]
 
 @pytest.fixture(autouse=True)
 def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows are dear and jobs are nothing, whatever runs have taken: so few rows are worth storing."""
+    """Rows are dear and jobs are nothing, whatever runs have taken, which are forgotten: so few rows are worth storing."""
     nothing = {
         "files": 1e-9,
         "stages": 1e-9,
@@ -48,6 +48,7 @@ def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         return Fit(prices, 0, None, None)
 
     monkeypatch.setattr(knowledge, "fit", fit)
+    monkeypatch.setattr(knowledge, "past_run", lambda *_: None)
 
 
 def stocked(lab: Lab, *, weights: Sequence[float] = CHEAP, policy: str = "auto") -> None:

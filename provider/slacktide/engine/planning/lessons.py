@@ -10,7 +10,8 @@ from math import isfinite
 from typing import Any
 
 from slacktide.common.reasons import Reason
-from slacktide.optimizer.costs import PastRun, Sample, Vector
+from slacktide.optimizer.costs import Coefficients, PastRun, Sample, Vector
+from slacktide.optimizer.costs.predicting import fixed_part
 from slacktide.optimizer.costs.vector import KINDS
 
 LARGEST_FIGURE = 1e15
@@ -77,18 +78,24 @@ def _joins(told: Mapping[str, Any]) -> Mapping[str, float]:
     return {chain: seconds * float(shares[chain]) for chain, seconds in taken.items()}
 
 
-def off_by(told: Any) -> float | None:
-    """How many times of what the model said a refresh took that stored something for a period, or went by it; None of any other.
+def off_by(told: Any, rates: Coefficients) -> float | None:
+    """How many times of what the model says a refresh took that stored something for a period, or went by it; None of any other.
 
-    One that was given up took no less than that.
+    Without what tasks take to start. One that was given up took no less; a due one that turned back tells nothing, as its full run is in it.
+
+    Args:
+        told: its report of the view.
+        rates: the prices of now.
     """
     try:
-        modelled = float(told["predicted"]["period"]["modelled"])
+        modelled = rates.in_tasks(Vector.of_report(told["predicted"]["period"]["work"]))
         taken = float(told["actual"]["cpu_seconds"])
-        found = taken / modelled
+        has_turned_back = told["switched"] and told["method"] != "unchanged"
+        found = (taken - fixed_part(taken)) / modelled
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError, ZeroDivisionError):
         return None
-    return found if isfinite(found) and 0 < found <= LARGEST_FIGURE else None
+    is_sound = isfinite(found) and 0 < found <= LARGEST_FIGURE
+    return found if is_sound and not has_turned_back else None
 
 
 def past_run(run: int, told: Any) -> PastRun | None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from statistics import median
+from typing import Final
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
@@ -22,6 +24,9 @@ from slacktide.optimizer.ways.situation import Situation
 from slacktide.store.record import Period, Source, ViewRecord
 
 VersionVector = Mapping[str, int]
+
+PERIODS: Final = 4
+"""Newest periods whose refreshes tell how far off the model is of such."""
 
 
 def progress_of(
@@ -68,7 +73,7 @@ def progress_of(
         stored=period.chains,
         keeps=(*record.states, *current_joins(known.world, record)),
         statistics=replace(facts, sources=told),
-        off=_off(known, record),
+        off=how_far_off(known, record, len(weights)),
         quiet=frozenset(
             (name, instant)
             for instant, (start, until) in enumerate(pairwise(instants), 2)
@@ -84,6 +89,7 @@ def imagined_progress(
     weights: tuple[Fraction, ...],
     so_far: Situation,
     rest: Statistics,
+    off: float | None,
 ) -> Progress:
     """Where a view would stand at the refresh before the due one, had nothing been stored by then.
 
@@ -93,6 +99,7 @@ def imagined_progress(
         weights: of the refreshes of a period.
         so_far: a run that takes in what has come since the answer.
         rest: what comes until the answer is due.
+        off: as of `Progress`.
     """
     known = so_far.statistics
     told = {
@@ -112,6 +119,7 @@ def imagined_progress(
         keeps=(*record.states, *present(record.remembers, start, so_far.states)),
         statistics=replace(known, sources=told),
         quiet=frozenset((name, 2) for name in view.sources if start[name] == end[name]),
+        off=off,
     )
 
 
@@ -175,11 +183,25 @@ def followed(facts: SourceFacts, later: ChangeFacts) -> SourceFacts:
     return replace(foreseen(facts, [later]), changes=(*facts.changes, later))
 
 
-def _off(known: Knowledge, record: ViewRecord) -> float | None:
-    """How far off the model was of the newest refresh of a period of the present text."""
+def how_far_off(known: Knowledge, record: ViewRecord, of: int) -> float | None:
+    """How far off the model was of refreshes of periods of the present text: the median of those in the newest `PERIODS`.
+
+    Where they were dear, none comes that could tell that they no longer are: so older ones are forgotten.
+
+    Args:
+        known: what the log teaches.
+        record: of the view.
+        of: how many refreshes a period has.
+    """
     since = record.since or 0
-    told = (off_by(views.get(record.name)) for number, views in known.told if number >= since)
-    return next((off for off in reversed([*told]) if off is not None), None)
+    told = [
+        views[record.name]
+        for number, views in known.told
+        if number >= since and record.name in views
+    ]
+    found = [off_by(one, known.coefficients) for one in told[-PERIODS * of :]]
+    seen = [off for off in found if off is not None]
+    return median(seen) if seen else None
 
 
 def _periods(known: Knowledge, record: ViewRecord, of: int) -> list[list[VersionVector]]:

@@ -12,7 +12,7 @@ from slacktide.engine.definitions.drafts import POLICIES, known
 from slacktide.engine.definitions.goal_setting import check_weights, weights_of
 from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.plan_making import time_for_search
-from slacktide.engine.planning.progressing import imagined_progress
+from slacktide.engine.planning.progressing import how_far_off, imagined_progress
 from slacktide.engine.telling.circumstances import at_pace, next_situation
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.api import plan_view
@@ -156,7 +156,8 @@ def _outlook(
     found = at_pace(told, pace)
     found = replace(found, states={}, kept={}) if states_lost else found
     if weights and found.start:
-        return _of_period(record, view, found, weights)
+        off = how_far_off(knowledge, record, len(weights))
+        return _of_period(record, view, found, weights, off)
     return _of_run(plan_view(record.name, view, found))
 
 
@@ -168,7 +169,11 @@ def _of_run(plan: ViewPlan) -> Outlook:
 
 
 def _of_period(
-    record: ViewRecord, view: ReadView, each: Situation, weights: tuple[Fraction, ...]
+    record: ViewRecord,
+    view: ReadView,
+    each: Situation,
+    weights: tuple[Fraction, ...],
+    off: float | None,
 ) -> Outlook:
     """A refresh of a period, on average: what all of them cost, over how many there are.
 
@@ -179,14 +184,15 @@ def _of_period(
         view: as read.
         each: a refresh that takes in what comes from one to the next.
         weights: of the refreshes of a period.
+        off: as of `Progress`.
     """
     many = len(weights)
     due = _of_run(plan_view(record.name, view, at_pace(each, 1 / many)))
     so_far = at_pace(each, 1 / (many - 1))
-    progress = imagined_progress(record, view, weights, so_far, each.statistics)
+    progress = imagined_progress(record, view, weights, so_far, each.statistics, off)
     early = plan_turn(record.name, view, so_far, progress, time_for_search())
     period = early.predicted.get("period")
-    # What is stored early takes as much off what the due refresh would cost as the model says.
+    # What is stored early takes as much off what the due refresh would cost as it is expected to.
     gain = period["planned"] / period["instead"] if period and period["instead"] else 1.0
     starts = due.works + (float(weights[-2] / weights[-1]) if early.program else 0.0)
     return Outlook(

@@ -80,11 +80,16 @@ def _newest_like(evidence: Evidence, way: Way, one: Candidate) -> PastRun | None
     return evidence.nearest(one) if way == "incremental" else evidence.newest_alike(one.program)
 
 
+def fixed_part(in_tasks: float) -> float:
+    """Seconds of CPU of what tasks of increments took that do not grow with the work."""
+    return min(STARTING, MOST_STARTING * in_tasks)
+
+
 def _extending(evidence: Evidence, past: PastRun, one: Candidate) -> Seconds:
     """What increments take by a run of theirs: as much more as the model sees more of, but for what does not grow."""
     rates = evidence.coefficients
     growth = ratio(rates.in_tasks(one.work), rates.in_tasks(past.expected))
-    fixed = min(STARTING, MOST_STARTING * past.in_tasks)
+    fixed = fixed_part(past.in_tasks)
     return Seconds(fixed + (past.in_tasks - fixed) * growth, past.outside(rates))
 
 
@@ -134,11 +139,13 @@ def _stood_for(
         run: of another way.
         other: its program.
     """
-    found = _at(_grown(evidence, run), run, one, merges=evidence.merges)
-    if way == "rebuild" and run.way == "text":
+    found = _at(_grown(evidence, run), run, other, merges=evidence.merges)
+    if run.way == way:
+        merging = one.merging / other.merging if evidence.merges else 1.0
+        return found._replace(in_tasks=found.in_tasks * merging)
+    if way == "rebuild":
         return found._replace(in_tasks=found.in_tasks + _building(evidence))
-    is_tried = any(past.way == "text" for past in evidence.runs)
-    if way == "text" and run.way == "rebuild" and is_tried:
+    if any(past.way == "text" for past in evidence.runs):
         rates = evidence.coefficients
         share = ratio(rates.in_tasks(one.work), rates.in_tasks(other.work))
         return found._replace(in_tasks=found.in_tasks * min(share, 1.0))
@@ -148,24 +155,26 @@ def _stood_for(
 def _building(evidence: Evidence) -> float:
     """Seconds of CPU in tasks that building the states took more than the answer alone; 0 until both were seen.
 
-    The median of the newest runs, of those over mirrors such as now where there are any. The view's first run says nothing.
+    The median of the newest builds, each beside the run of the answer alone that merged about as many rows, the nearest in time of such; of builds over
+    mirrors such as now where there are any. The view's first run says nothing.
     """
+    texts = [past for past in evidence.runs if past.way == "text" and not past.is_first]
     found: dict[bool, list[float]] = {True: [], False: []}
-    for built in evidence.runs:
-        if built.way != "rebuild" or built.is_first:
+    for built in reversed(evidence.runs):
+        if built.way != "rebuild" or built.is_first or len(found[built.merges]) == LATELY:
             continue
         then = replace(evidence, merges=built.merges, unmerged=built.unmerged, rows=built.rows)
-        beside = (past for past in reversed(evidence.runs) if past.way == "text")
-        alike = (past for past in beside if past.merges == built.merges)
-        alone = min(alike, key=then.unlike, default=None)
-        if alone is not None:
-            found[built.merges].append(built.without_joins - _grown(then, alone).in_tasks)
+        alike = [past for past in texts if past.merges == built.merges]
+        if alike:
+            alone = min(alike, key=lambda one: (then.unlike(one), abs(one.run - built.run)))
+            more = built.without_joins - _grown(then, alone).in_tasks
+            found[built.merges].append(more * _growth(evidence, built))
     told = found[evidence.merges] or found[not evidence.merges]
-    return max(median(told[-LATELY:]), 0.0) if told else 0.0
+    return max(median(told), 0.0) if told else 0.0
 
 
 def _at(taken: Seconds, past: PastRun, one: Candidate, *, merges: bool) -> Seconds:
-    """What a run that merged rows takes where it merges none, or the other way round."""
+    """What the run of a program that merged rows takes where it merges none, or the other way round."""
     if past.merges == merges:
         return taken
     merging = one.merging if merges else 1.0 / one.merging
@@ -174,5 +183,10 @@ def _at(taken: Seconds, past: PastRun, one: Candidate, *, merges: bool) -> Secon
 
 def _grown(evidence: Evidence, past: PastRun) -> Seconds:
     """What a full run takes by one of its way: it reads all rows, and nothing that is learned of its parts since makes it cheaper."""
-    growth = ratio(evidence.rows, past.rows) if evidence.rows and past.rows else 1.0
-    return Seconds(past.without_joins * growth, past.outside(evidence.coefficients))
+    in_tasks = past.without_joins * _growth(evidence, past)
+    return Seconds(in_tasks, past.outside(evidence.coefficients))
+
+
+def _growth(evidence: Evidence, past: PastRun) -> float:
+    """By how much more rows there are than then."""
+    return ratio(evidence.rows, past.rows) if evidence.rows and past.rows else 1.0

@@ -201,11 +201,10 @@ class _Planning:
         """Go on from the newest refresh that has stored something."""
         rates = self.situation.evidence.coefficients
         found = pricing.by_period(program, statistics)
-        modelled = rates.in_tasks(found.work)
         predicted: dict[str, Any] = {
             "cpu_seconds": round(found.in_tasks, 6),
             "outside_seconds": round(found.outside, 6),
-            "period": {**compared, "modelled": round(modelled, 6)},
+            "period": {**compared, "work": found.work.to_dict()},
             SIGNED: self.situation.adds_signed_rows,
         }
         plan = ViewPlan(

@@ -40,11 +40,14 @@ class Pricing:
     def off(self) -> float:
         """How many times of what the model says refreshes by what a period stores take in tasks.
 
-        As the newest such refresh of the view did. Its programs name the chains of a period, so that no later one has the
-        same; before there was one, as programs that have not run.
+        As such refreshes of the view did lately: their programs name the chains of a period, so that no later one has the
+        same. As programs that have not run where there was none, where all is small, or where no other run is known any
+        more, as both sides are to be priced alike.
         """
-        known = self.progress.off
-        return self.situation.evidence.weight() if known is None else known
+        evidence, known = self.situation.evidence, self.progress.off
+        if known is None or not evidence.runs or not evidence.is_measurable:
+            return evidence.weight()
+        return known
 
     @property
     def rates(self) -> Coefficients:
@@ -65,9 +68,16 @@ class Pricing:
         """What the due refresh is expected to take if nothing is stored for it."""
         at_once, situation = united(self.progress.statistics), self.situation
         changes = {name: one.changes[0].rows.value for name, one in at_once.sources.items()}
-        evidence = situation.evidence
-        rows = None if evidence.changed is None else round(sum(changes.values()))
-        foreseen = replace(situation, statistics=at_once, evidence=replace(evidence, changed=rows))
+        foreseen = replace(situation, statistics=at_once)
+        evidence, rows = situation.evidence, round(sum(changes.values()))
+        if evidence.changed and rows > evidence.changed:
+            unmerged = evidence.unmerged
+            later = None if unmerged is None else unmerged + rows - evidence.changed
+            foreseen = replace(
+                foreseen,
+                evidence=replace(evidence, changed=rows, unmerged=later),
+                share=min(situation.share * rows / evidence.changed, 1.0),
+            )
         changed = frozenset(name for name, count in changes.items() if count)
         found = predictions_of(self.name, self.view, self.analysis, foreseen, changed)
         if situation.policy == "incremental":

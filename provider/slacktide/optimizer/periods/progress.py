@@ -23,8 +23,8 @@ class Progress:
         keeps: the states and joins that the view keeps from answer to answer.
         statistics: what is known, with what came from each of `reached` to the next, then by this refresh, and
             if it is not the due one, what is expected until that.
-        off: how many times of what the model said the newest refresh took that stored something for a period of the view, or went by what one
-            stored; None where none is known.
+        off: how many times of what the model says refreshes of lately took that stored something for a period of the view, or went by what
+            one stored; None where none is known.
         quiet: the sources to which no file came in such an interval, with the instant at which it ends: facts,
             where figures of files may be missing.
     """
