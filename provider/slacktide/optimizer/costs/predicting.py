@@ -155,22 +155,31 @@ def _stood_for(
 def _building(evidence: Evidence) -> float:
     """Seconds of CPU in tasks that building the states took more than the answer alone; 0 until both were seen.
 
-    The median of the newest builds, each beside the run of the answer alone that merged about as many rows, the nearest in time of such; of builds over
-    mirrors such as now where there are any. The view's first run says nothing.
+    The median of the newest builds, of those over mirrors such as now where there are any. The view's first run says nothing.
     """
-    texts = [past for past in evidence.runs if past.way == "text" and not past.is_first]
     found: dict[bool, list[float]] = {True: [], False: []}
     for built in reversed(evidence.runs):
-        if built.way != "rebuild" or built.is_first or len(found[built.merges]) == LATELY:
-            continue
-        then = replace(evidence, merges=built.merges, unmerged=built.unmerged, rows=built.rows)
-        alike = [past for past in texts if past.merges == built.merges]
-        if alike:
-            alone = min(alike, key=lambda one: (then.unlike(one), abs(one.run - built.run)))
-            more = built.without_joins - _grown(then, alone).in_tasks
-            found[built.merges].append(more * _growth(evidence, built))
+        if built.way == "rebuild" and not built.is_first and len(found[built.merges]) < LATELY:
+            found[built.merges] += _more_than_alone(evidence, built)
     told = found[evidence.merges] or found[not evidence.merges]
     return max(median(told), 0.0) if told else 0.0
+
+
+def _more_than_alone(evidence: Evidence, built: PastRun) -> list[float]:
+    """What a build took more than the answer alone that merged about as many rows, the nearest in time of such; nothing where there is none."""
+    then = replace(evidence, merges=built.merges, unmerged=built.unmerged, rows=built.rows)
+    alike = (
+        past
+        for past in evidence.runs
+        if past.way == "text" and past.merges == built.merges and not past.is_first
+    )
+    alone = min(
+        alike, key=lambda past: (then.unlike(past), abs(past.run - built.run)), default=None
+    )
+    if alone is None:
+        return []
+    more = built.without_joins - _grown(then, alone).in_tasks
+    return [more * _growth(evidence, built)]
 
 
 def _at(taken: Seconds, past: PastRun, one: Candidate, *, merges: bool) -> Seconds:
