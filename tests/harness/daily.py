@@ -11,6 +11,7 @@ from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.engine.planning import knowledge, progressing
 from slacktide.optimizer.costs import Fit
 from slacktide.optimizer.periods import planning
+from slacktide.optimizer.periods.pricing import Pricing
 
 REFRESHES = 3
 GOAL = {"weights": [*(0.001,) * (REFRESHES - 1), 1]}
@@ -21,6 +22,7 @@ def storing() -> Iterator[None]:
     """Let periods be used wherever there is a plan that does, at prices that no run here has changed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planning, "is_worth", lambda *_: True)
+        patch.setattr(Pricing, "off", 1.0)
         patch.setattr(knowledge, "fit", lambda _, known: Fit(known, 0, None, None))
         yield
 
