@@ -65,7 +65,7 @@ class Pricing:
         return float(plan.predicted["cpu_seconds"] + plan.predicted["outside_seconds"])
 
     def waiting(self) -> float:
-        """What the due refresh is expected to take if nothing is stored for it."""
+        """What the due refresh is expected to take if nothing is stored for it, as the memo would count its jobs."""
         at_once, situation = united(self.progress.statistics), self.situation
         changes = {name: one.changes[0].rows.value for name, one in at_once.sources.items()}
         foreseen = replace(situation, statistics=at_once)
@@ -80,9 +80,15 @@ class Pricing:
             )
         changed = frozenset(name for name, count in changes.items() if count)
         found = predictions_of(self.name, self.view, self.analysis, foreseen, changed)
+        question = foreseen.question(self.name, self.analysis, changed)
+        program = question.present(situation.remembers).maintenance.program
+        # What is held against it is priced by a memo, which does not know what light queries spare.
+        heavy = program_work(program, at_once, self.view.relation, knows_light=False)
+        spared = situation.evidence.coefficients.price(heavy.minus(found.incremental.work))
+        extended = found.incremental.price + max(spared, 0.0)
         if situation.policy == "incremental":
-            return found.incremental.price
-        return min(found.incremental.price, found.rebuild.price, found.text.price)
+            return extended
+        return min(extended, found.rebuild.price, found.text.price)
 
     def early_guard(self, program: Program, statistics: Statistics, margin: float) -> Limits:
         """Where a refresh before the due one ends; nowhere before any run has told how much dearer the view is than its prices.
