@@ -37,4 +37,4 @@ def test_the_campaign_held_what_the_record_says() -> None:
         assert len(found["views"]) == 19
         for costs in found["views"].values():
             assert costs["planned"] <= costs["waiting"]
-        assert sum(c["planned"] < c["waiting"] for c in found["views"].values()) >= 4
+        assert sum(c["planned"] < c["waiting"] for c in found["views"].values()) >= 3
