@@ -12,6 +12,7 @@ from typing import Any
 
 from slacktide.common.clock import isoformat, system_clock
 from slacktide.common.reasons import Reason
+from slacktide.engine.reports import was_at_work
 from slacktide.errors import SlacktideError
 from slacktide.orchestration.catalog import configured, open_workspace
 from slacktide.orchestration.variable import WorkspaceConfig
@@ -99,7 +100,12 @@ def _view(
     sources: Mapping[str, Mapping[str, Any]],
     reports: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    did = (report for report in reports if _was_at_work(report["views"].get(name)))
+    did = (
+        report
+        for report in reports
+        if (one := report.get("views", {}).get(name))
+        and was_at_work(one.get("method", "unchanged"), one.get("actual"))
+    )
     last = next(did, None)
     return {
         "name": name,
@@ -113,11 +119,6 @@ def _view(
     }
 
 
-def _was_at_work(view: Mapping[str, Any] | None) -> bool:
-    """Whether a run computed a view, failed over it, or gave up what it had begun."""
-    return view is not None and (view["method"] != "unchanged" or bool(view["actual"]))
-
-
 def _lacks(versions: Mapping[str, int], sources: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     """Count what the answer lacks of each source: arrivals accepted since, and landed files."""
     found = {}
@@ -127,11 +128,6 @@ def _lacks(versions: Mapping[str, int], sources: Mapping[str, Mapping[str, Any]]
         if count > 0:
             found[name] = count
     return found
-
-
-def _method(report: Mapping[str, Any], name: str) -> str | None:
-    outcome: Mapping[str, Any] = report.get("views", {}).get(name) or {}
-    return outcome.get("method")
 
 
 def _run(report: Mapping[str, Any]) -> dict[str, Any]:

@@ -110,10 +110,10 @@ def _figures(measured: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) ->
     yield (
         f"* Held against the [cheapest sequence of ways](#all-runs-of-a-view), of who had known all arrivals before, they took {times_of_best(histories(measured)):.2f} times as much."
     )
-    of_best = summary(by_best_sequence(measured))
-    missed = len(of_best["not near"]) + sum(not one["cheap"] for one in of_best["not right"])
+    of_best = [cell for cell in cells(by_best_sequence(measured)) if cell.choices]
+    missed = [cell for cell in of_best if not cell.are_runs_near]
     yield (
-        f"* That sequence is not near the better way in {missed} of {of_best['cells']} cells itself, in {of_best['beyond noise']} by more than noise: after a large change"
+        f"* That sequence is not near the better way in {len(missed)} of {len(of_best)} cells itself, in {sum(cell.is_beyond_noise for cell in missed)} by more than noise: after a large change"
         " it builds states that the runs to come save more by. A planner whose every run is near pays more in all."
     )
     guard = increments_beside_full(measured)

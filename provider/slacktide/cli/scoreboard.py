@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from slacktide.cli.screen import say, sentences, show_table
+from slacktide.engine.reports import was_at_work
 
 Number = TypeVar("Number", int, float)
 
@@ -28,7 +29,7 @@ class Score:
         """Take in one refresh."""
         self.methods[view["method"]] += 1
         actual = view.get("actual") or {}
-        if view["method"] == "unchanged" and not actual:
+        if not was_at_work(view["method"], actual):
             return
         self.reasons = tuple(view.get("reasons") or self.reasons)
         self.rows = _sum(self.rows, actual.get("rows_read"))

@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 
+def was_at_work(method: str, actual: Mapping[str, Any] | None) -> bool:
+    """Whether a run computed a view, failed over it, or gave up what it had begun, by what its report says of the view."""
+    return method != "unchanged" or bool(actual)
+
+
 @dataclass(frozen=True, slots=True)
 class ViewReport:
     """What one run did for one view.

@@ -128,13 +128,19 @@ def test_a_period_of_which_a_chain_is_gone_goes_on_from_the_answer(priced: Price
     assert (found.turn, found.stored, len(found.reached)) == (2, (), 1)
 
 
-def test_much_that_comes_early_is_worked_on_early(tmp_path: Path) -> None:
-    """By the prices that are built in: a day of which most comes before the first refresh."""
-    priced = opened(tmp_path, "q19")
+def at_much(root: Path) -> tuple[Priced, ViewPlan]:
+    """Q19 at the first refresh of a day, of which most comes before that, and its plan, which stores something."""
+    priced = opened(root, "q19")
     a_day(priced, 1_000_000, 1_000, 1_000)
     priced.arrive("lineitem", 1_000_000)
     plan = priced.ws.plan().views[0]
     assert plan.method == "states-only"
+    return priced, plan
+
+
+def test_much_that_comes_early_is_worked_on_early(tmp_path: Path) -> None:
+    """By the prices that are built in: a day of which most comes before the first refresh."""
+    priced, plan = at_much(tmp_path)
     assert plan.turn is not None
     assert plan.turn.writes
     period = plan.predicted["period"]
@@ -160,11 +166,7 @@ def test_much_that_comes_early_is_worked_on_early(tmp_path: Path) -> None:
 
 def test_what_a_refresh_took_makes_the_next_as_much_dearer(tmp_path: Path) -> None:
     """Its programs are those of one period; how far off the model was of them is what the next one learns."""
-    priced = opened(tmp_path, "q19")
-    a_day(priced, 1_000_000, 1_000, 1_000)
-    priced.arrive("lineitem", 1_000_000)
-    plan = priced.ws.plan().views[0]
-    assert plan.method == "states-only"
+    priced, _ = at_much(tmp_path)
     before = seen(priced).off or 0.0
     priced.run(lambda _: 40.0)
     assert seen(priced).off > before  # type: ignore[operator]

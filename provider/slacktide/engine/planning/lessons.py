@@ -90,12 +90,12 @@ def off_by(told: Any, rates: Coefficients) -> float | None:
     try:
         modelled = rates.in_tasks(Vector.of_report(told["predicted"]["period"]["work"]))
         taken = float(told["actual"]["cpu_seconds"])
-        has_turned_back = told["switched"] and told["method"] != "unchanged"
         found = (taken - fixed_part(taken)) / modelled
+        is_its_own = told["method"] == "unchanged" or not has_turned_back(told)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError, ZeroDivisionError):
         return None
     is_sound = isfinite(found) and 0 < found <= LARGEST_FIGURE
-    return found if is_sound and not has_turned_back else None
+    return found if is_sound and is_its_own else None
 
 
 def past_run(run: int, told: Any) -> PastRun | None:

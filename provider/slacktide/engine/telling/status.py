@@ -13,7 +13,7 @@ from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.engine.intake.accepting import Waiting
 from slacktide.engine.planning.foreign_keys import declared
 from slacktide.engine.planning.knowledge import Knowledge
-from slacktide.engine.reports import History, Report, ViewReport
+from slacktide.engine.reports import History, Report, ViewReport, was_at_work
 from slacktide.engine.sources import wide_ddl
 from slacktide.engine.telling.hindsight import expected_error
 from slacktide.errors import InvalidSettingError
@@ -114,12 +114,11 @@ def history_of(
     reports = History(numbers, read)
     if view is None:
         return reports
-    return [r for r in reports if (one := r.views.get(view)) is not None and _was_at_work(one)]
-
-
-def _was_at_work(told: ViewReport) -> bool:
-    """Whether a run computed a view, failed over it, or gave up what it had begun."""
-    return told.method != "unchanged" or bool(told.actual)
+    return [
+        r
+        for r in reports
+        if (one := r.views.get(view)) is not None and was_at_work(one.method, one.actual)
+    ]
 
 
 def _is_of(world: World, record: ViewRecord, run: int) -> bool:

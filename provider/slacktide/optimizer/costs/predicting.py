@@ -107,17 +107,18 @@ def _in_full(
         other: one of another way, with its program, where one is known.
         one: the program.
     """
-    merges = evidence.merges
-    own = _at(_grown(evidence, past), past, one, merges=merges)
+    own, merges = _grown(evidence, past), evidence.merges
     if other is None or other[0].merges != merges:
-        return own
-    found = _stood_for(evidence, past.way, one, *other)
+        return _at(own, past, one, merges=merges)
     if past.merges == merges:
-        is_told = past.is_first or evidence.unlike(other[0]) < evidence.unlike(past)
-        if past.way == "text":
-            found = _grown(evidence, other[0])
-        return min(own, found, key=sum) if is_told else own
-    own = _grown(evidence, past)
+        if not past.is_first and evidence.unlike(other[0]) >= evidence.unlike(past):
+            return own
+        is_bound = past.way == "text"  # building takes no less
+        found = (
+            _grown(evidence, other[0]) if is_bound else _stood_for(evidence, past.way, one, *other)
+        )
+        return min(own, found, key=sum)
+    found = _stood_for(evidence, past.way, one, *other)
     if merges and not past.is_first:
         return found._replace(in_tasks=max(own.in_tasks, found.in_tasks))
     return found if merges else min(own, found, key=sum)

@@ -22,7 +22,7 @@ from slacktide.common.reasons import Reason
 from slacktide.optimizer.api import estimated, plan_view
 from slacktide.optimizer.budget import IsSpent, never
 from slacktide.optimizer.choice.sharing import UnreachableError
-from slacktide.optimizer.costs import Vector
+from slacktide.optimizer.costs import Prediction, Vector
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.expand import Problem, Switches, expand
 from slacktide.optimizer.memo.emptiness import Quiet
@@ -117,16 +117,18 @@ class _Planning:
         if chains_read(program).isdisjoint(self.progress.stored) or self._passed(program):
             return plan
         now = newest(known)
-        cost, instead = pricing.by_period(program, now).price, pricing.without(plan)
-        if not is_worth(cost, instead):
+        own, instead = pricing.by_period(program, now), pricing.without(plan)
+        if not is_worth(own.price, instead):
             return plan
         stored = f"by {len(self.progress.reached) - 1} of them{_told_cut(rounds)}"
-        compared = {**_compared(cost, instead), "alternatives": plan.predicted["alternatives"]}
+        ways = plan.predicted["alternatives"]
         return replace(
-            self._by_program(program, now, pricing, compared),
+            self._by_program(
+                program, now, own, {**_compared(own.price, instead), "alternatives": ways}
+            ),
             method="incremental",
             reasons=(Reason("STORED_EARLY", stored),),
-            guard=pricing.guard(program, now),
+            guard=pricing.guard(program, now, own),
             turn=replace(turn, expects=self._expected()),
         )
 
@@ -163,10 +165,11 @@ class _Planning:
         if passed := self._passed(found.program):
             return self._idle(f"{passed} are in no mirror")
         now = newest(before_last(known.statistics))
+        own, margin = pricing.by_period(found.program, now), (instead - cost) / float(weight)
         return replace(
-            self._by_program(found.program, now, pricing, _compared(cost, instead)),
+            self._by_program(found.program, now, own, _compared(cost, instead)),
             reasons=(self._not_due(_told_cut(rounds)),),
-            guard=pricing.early_guard(found.program, now, (instead - cost) / float(weight)),
+            guard=pricing.early_guard(own, margin),
             turn=replace(self.turn, writes=found.scopes, expects=self._expected()),
         )
 
@@ -195,16 +198,14 @@ class _Planning:
         self,
         program: Program,
         statistics: Statistics,
-        pricing: Pricing,
+        own: Prediction,
         compared: Mapping[str, Any],
     ) -> ViewPlan:
         """Go on from the newest refresh that has stored something."""
-        rates = self.situation.evidence.coefficients
-        found = pricing.by_period(program, statistics)
         predicted: dict[str, Any] = {
-            "cpu_seconds": round(found.in_tasks, 6),
-            "outside_seconds": round(found.outside, 6),
-            "period": {**compared, "work": found.work.to_dict()},
+            "cpu_seconds": round(own.in_tasks, 6),
+            "outside_seconds": round(own.outside, 6),
+            "period": {**compared, "work": own.work.to_dict()},
             SIGNED: self.situation.adds_signed_rows,
         }
         plan = ViewPlan(
@@ -218,7 +219,7 @@ class _Planning:
             predicted=predicted,
             remembers=self.situation.remembers,
         )
-        return estimated(plan, self.view, statistics, rates)
+        return estimated(plan, self.view, statistics, self.situation.evidence.coefficients)
 
     def _pricing(self, analysis: Maintainability) -> Pricing:
         return Pricing(self.name, self.view, analysis, self.situation, self.progress)
@@ -249,10 +250,8 @@ class _Planning:
         view, situation, keeps = self.view, self.situation, self.progress.keeps
         if not all(is_there(chain, situation.start, situation.states) for chain in keeps):
             return None
-        root, instants = (
-            pricing.analysis.root,
-            1 + max(len(source.changes) for source in statistics.sources.values()),
-        )
+        root = pricing.analysis.root
+        instants = 1 + max(len(source.changes) for source in statistics.sources.values())
         tables = tuple(sorted(sources(root)))
         problem = Problem(
             root, tables, instants, view.conf, quiet, append_only=situation.append_only

@@ -79,34 +79,35 @@ class Pricing:
                 share=min(situation.share * rows / evidence.changed, 1.0),
             )
         changed = frozenset(name for name, count in changes.items() if count)
-        found = predictions_of(self.name, self.view, self.analysis, foreseen, changed)
         question = foreseen.question(self.name, self.analysis, changed)
-        program = question.present(situation.remembers).maintenance.program
+        now = question.present(situation.remembers)
+        found = predictions_of(self.view, foreseen, question, now)
         # What is held against it is priced by a memo, which does not know what light queries spare.
-        heavy = program_work(program, at_once, self.view.relation, knows_light=False)
+        heavy = program_work(
+            now.maintenance.program, at_once, self.view.relation, knows_light=False
+        )
         spared = situation.evidence.coefficients.price(heavy.minus(found.incremental.work))
         extended = found.incremental.price + max(spared, 0.0)
         if situation.policy == "incremental":
             return extended
         return min(extended, found.rebuild.price, found.text.price)
 
-    def early_guard(self, program: Program, statistics: Statistics, margin: float) -> Limits:
+    def early_guard(self, own: Prediction, margin: float) -> Limits:
         """Where a refresh before the due one ends; nowhere before any run has told how much dearer the view is than its prices.
 
         Args:
-            program: of the refresh.
-            statistics: what is known as of it.
+            own: what the refresh is expected to take.
             margin: seconds of CPU by which it may take more before the period costs as much as waiting does.
         """
         if self.progress.off is None and not self.situation.evidence.runs:
             return UNLIMITED
-        in_tasks = self.by_period(program, statistics).in_tasks
-        return early_limits_of(self.situation, in_tasks, margin)
+        return early_limits_of(self.situation, own.in_tasks, margin)
 
-    def guard(self, program: Program, statistics: Statistics) -> Limits:
+    def guard(self, program: Program, statistics: Statistics, own: Prediction) -> Limits:
         """Where a due refresh that goes by what is stored turns back to a full one."""
         situation = self.situation
-        ways = predictions_of(self.name, self.view, self.analysis, situation, situation.changed)
+        question = situation.question(self.name, self.analysis, situation.changed)
+        now = question.present(situation.remembers)
+        ways = predictions_of(self.view, situation, question, now)
         known = replace(situation, statistics=statistics)
-        own = self.by_period(program, statistics)
         return limits_of(program, self.view, known, replace(ways, incremental=own))

@@ -70,23 +70,17 @@ def choose(name: str, view: ReadView, situation: Situation) -> Chosen:
 
 
 def predictions_of(
-    name: str,
-    view: ReadView,
-    analysis: Maintainability,
-    situation: Situation,
-    changed: frozenset[str],
+    view: ReadView, situation: Situation, question: Question, now: Remembering
 ) -> Predictions:
-    """What each way of a run that goes on from an answer is expected to cost, by what is remembered now.
+    """What each way of a run that goes on from an answer is expected to cost.
 
     Args:
-        name: of the view.
         view: as read.
-        analysis: of it.
         situation: of the run.
-        changed: the sources that will have changed.
+        question: of what has changed.
+        now: what is remembered, and the program of a run by increments.
     """
-    question = situation.question(name, analysis, changed)
-    return _Decision(view, situation, question).predictions()
+    return _Decision(view, situation, question).predictions(now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +101,10 @@ class _Decision:
             return replace(self, situation=self.situation.without(left))._among(now, missing)
         return self._among(now, missing)
 
-    def predictions(self) -> Predictions:
-        """What each way is expected to cost by what is remembered now."""
-        now = self.question.present(self.situation.remembers)
+    def predictions(self, now: Remembering) -> Predictions:
+        """What each way is expected to cost by what is remembered."""
         built = self._building(self.situation.remembers)
-        missing = self._missing(now.maintenance.program)
-        return self._case(now, built, missing).predictions()
+        return self._case(now, built, self._missing(now.maintenance.program)).predictions()
 
     def _among(self, now: Remembering, missing: str) -> Chosen:
         """Choose where increments go by some joins, or would if the states were there."""
