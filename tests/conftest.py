@@ -79,10 +79,10 @@ def java_home() -> str:
 
 
 @pytest.fixture(scope="session")
-def s3a_jars() -> list[Path]:
-    """Spark's connector for S3; without it the tests of the tier cannot run, and say so."""
+def connector_jars() -> list[Path]:
+    """Spark's connectors for S3 and Avro; without them the tests of the tier cannot run, and say so."""
     try:
-        return jars.s3a_jars()
+        return jars.connector_jars()
     except Unprepared as problem:
         pytest.fail(str(problem), pytrace=False)
 
@@ -91,7 +91,7 @@ def connector(request: pytest.FixtureRequest) -> dict[str, str]:
     """What a session needs where tests of this run read and write in an object store."""
     if not any(item.get_closest_marker("s3") for item in request.session.items):
         return {}
-    found = request.getfixturevalue("s3a_jars")
+    found = request.getfixturevalue("connector_jars")
     # A server that is gone stays gone: one more attempt is enough.
     few = {f"spark.hadoop.fs.s3a.{name}": "1" for name in ("attempts.maximum", "retry.limit")}
     return few | {"spark.jars": ",".join(map(str, found))}

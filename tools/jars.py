@@ -1,4 +1,4 @@
-"""Bring Spark's connector for S3: ``python -m tools.jars``; ``--lock`` writes ``locks/s3a.jars`` anew.
+"""Bring Spark's connectors for S3 and Avro: ``python -m tools.jars``; ``--lock`` writes ``locks/spark.jars`` anew.
 
 Spark resolves the packages itself, as it does for a user who names them in ``spark.jars.packages``. What
 came is then compared with the lock: the same files with the same digests, or nothing is used.
@@ -19,7 +19,7 @@ from pathlib import Path
 from tools.bootstrap import ROOT, SCRATCH, Unprepared, say
 from tools.machine import JAVA_ADVICE, find_java
 
-LOCK = ROOT / "locks" / "s3a.jars"
+LOCK = ROOT / "locks" / "spark.jars"
 # The version of hadoop-aws is that of the Hadoop client in PySpark; the SDK's is the one it was built with.
 PACKAGES = (
     "org.apache.hadoop:hadoop-aws:3.4.2",
@@ -27,6 +27,7 @@ PACKAGES = (
     "software.amazon.awssdk:s3-transfer-manager:2.29.52",
     "software.amazon.awssdk:sts:2.29.52",
 )
+AVRO = "org.apache.spark:spark-avro_2.13:4.1.1"
 # The SDK for all services of AWS, 640 MB; the parts that S3A uses are named above.
 EXCLUDED = ("software.amazon.awssdk:bundle",)
 ATTEMPTS = 3
@@ -40,14 +41,14 @@ def main(options: list[str]) -> int:
                 found = digests(resolved(SCRATCH / "ivy"))
             LOCK.write_text(written(found), encoding="utf-8")
         else:
-            print(*s3a_jars(), sep="\n")
+            print(*connector_jars(), sep="\n")
     except Unprepared as problem:
         print(problem, file=sys.stderr)
         return 2
     return 0
 
 
-def s3a_jars(folder: Path = SCRATCH / "ivy", lock: Path = LOCK) -> list[Path]:
+def connector_jars(folder: Path = SCRATCH / "ivy", lock: Path = LOCK) -> list[Path]:
     """Give the jars of the lock, brought where they are not there yet.
 
     Raises:
@@ -57,7 +58,7 @@ def s3a_jars(folder: Path = SCRATCH / "ivy", lock: Path = LOCK) -> list[Path]:
     jars = [folder / "jars" / name for name in expected]
     with alone(folder):
         if not all(jar.is_file() for jar in jars):
-            say("bringing Spark's connector for S3")
+            say("bringing Spark's connectors for S3 and Avro")
             resolved(folder)
     found = digests(folder / "jars")
     wrong = sorted(name for name in expected if found.get(name) != expected[name])
@@ -102,14 +103,14 @@ def resolved(folder: Path) -> Path:
         if done.returncode == 0:
             return folder / "jars"
         said = done.stderr.strip()
-    raise Unprepared(f"Spark could not resolve its connector for S3:\n{said}")
+    raise Unprepared(f"Spark could not resolve its connectors:\n{said}")
 
 
 def arguments(folder: Path) -> list[str]:
     """Give what spark-submit is told."""
     return [
         *("--master", "local[1]", "--conf", f"spark.jars.ivy={folder}"),
-        *("--packages", ",".join(PACKAGES), "--exclude-packages", ",".join(EXCLUDED)),
+        *("--packages", ",".join((*PACKAGES, AVRO)), "--exclude-packages", ",".join(EXCLUDED)),
     ]
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from slacktide.common.clock import isoformat, system_clock
 from slacktide.orchestration.refresh_operator import SlacktideRefreshOperator
 from tests.harness.airflow_standalone import DAG
 
 pytestmark = pytest.mark.airflow
+ENDED = {"success", "failed", "skipped"}
 
 
 class Handed:
@@ -74,3 +77,25 @@ def test_a_killed_driver_is_tried_again_and_the_answer_is_right(running_shop, sp
     assert attempts(running_shop, run_id)["cycle.refresh"] == ("success", 2)
     assert report["plan_id"] == plan_id
     assert running_shop.answer(spark) == running_shop.expected()
+
+
+def states_of_the_sensor(shop, count):
+    """How each of some runs of the sensor alone ended, one after the other."""
+    api, found = shop.airflow.api, []
+    for number in range(count):
+        at = isoformat(system_clock() + timedelta(seconds=number))
+        run = api.call("POST", "/api/v2/dags/sensor_alone/dagRuns", {"logical_date": at})
+        run_id = run["dag_run_id"]
+
+        def ended(run_id=run_id):
+            tasks = api.tasks("sensor_alone", run_id)
+            return next((t["state"] for t in tasks if t["state"] in ENDED), None)
+
+        found.append(shop.airflow.wait_until("end of the sensor", ended, timeout=120))
+    return found
+
+
+def test_what_the_sensor_saw_is_known_to_all_later_runs(running_shop):
+    """A workspace that is not there calls once, and then not before its patience has ended."""
+    running_shop.airflow.api.unpause("sensor_alone")
+    assert states_of_the_sensor(running_shop, 5) == ["success", *["skipped"] * 4]

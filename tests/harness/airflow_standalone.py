@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from slacktide.orchestration.standalone import LocalAirflow
 
 DAG = "slacktide_continuous"
 DAGS = Path(__file__).parents[2] / "dags"
+MORE_DAGS = Path(__file__).parents[1] / "airflow" / "dags"
 QUERY = "SELECT region, SUM(amount) AS revenue, COUNT(*) AS orders FROM orders GROUP BY region"
 SCHEMA = "id BIGINT, region STRING, amount BIGINT"
 
@@ -158,10 +160,14 @@ def shop(java_home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             }
         }
     }
+    lost = {"root": str(place / "lost"), "sources": {}, "views": {}}
+    dags = place / "dags"
+    for folder in (DAGS, MORE_DAGS):
+        shutil.copytree(folder, dags, dirs_exist_ok=True)
     airflow = LocalAirflow(
         home=place / "airflow",
-        dags=DAGS,
-        variables={"slacktide": variable},
+        dags=dags,
+        variables={"slacktide": variable, "slacktide_other": {"workspaces": {"lost": lost}}},
         connections={
             "slacktide_shop": {"conn_type": "slacktide", "host": str(root)},
             "spark_default": {"conn_type": "spark", "host": "local[2]"},

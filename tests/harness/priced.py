@@ -72,10 +72,12 @@ class Priced:
     def world(self) -> s.World:
         return self.ws._store.world()
 
-    def arrive(self, source: str, rows: int | None, deletes: int = 0) -> None:
-        """Have a file with so many changes be accepted; None where nobody has counted them."""
+    def arrive(
+        self, source: str, rows: int | None, deletes: int = 0, size: int | None = None
+    ) -> None:
+        """Have a file with so many changes, and bytes, be accepted; None where nobody has counted them."""
         self._files += 1
-        size = 50 * (1000 if rows is None else rows)
+        size = size or 50 * (1000 if rows is None else rows)
         pin = s.PinnedFile(f"/in/{source}/{self._files}", size, "m")
         arrival = s.Arrival((pin,), rows, size, "2026-01-01T00:00:00Z", deletes)
         self.commit(s.AcceptArrivals(source, [arrival]))
@@ -135,9 +137,10 @@ class Priced:
         )
         return dict(report["views"][VIEW])
 
-    def _rows(self, view: ViewPlan) -> int:
+    def _rows(self, view: ViewPlan) -> int | None:
         sources = self.world().sources
-        return sum(sources[name].rows_at(version) or 0 for name, version in view.end.items())
+        counts = [sources[name].rows_at(version) for name, version in view.end.items()]
+        return None if None in counts else sum(filter(None, counts))
 
     def _written(self, view: ViewPlan, run: int) -> list[s.Update]:
         """What a run writes to states and answer: a row for each change, or a thousand of all."""

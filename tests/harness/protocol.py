@@ -24,6 +24,7 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from slacktide import store as s
+from slacktide.common.digest import digest_of
 from slacktide.errors import CommitConflictError, StorageError
 from slacktide.store.checkpoint import Checkpoints
 from slacktide.store.entry import decode_entry
@@ -75,6 +76,7 @@ class Attempt:
         self._first = first
         self.is_full = is_full or self.world.views["v"].versions is None
         self._name = name
+        self._place = digest_of(name).hex()
         self._requirements = machine.requirements
         self.steps = self._steps()
 
@@ -100,7 +102,7 @@ class Attempt:
         after = {"t": self.world.sources["t"].version}
         start = 0 if self.is_base(chain) else before["t"]
         content = f"{start} {after['t']}".encode()
-        path = f"{chain}/{self._name}/part"
+        path = f"{chain}/{self._place}/piece/part"
         self._store.write_bytes(path, content)
         self.written[chain] = s.Segment(
             self._name, (s.StoredFile(path, len(content)),), 1, 1, after
@@ -113,7 +115,7 @@ class Attempt:
             return
         read = [self.objects.get(file.path) or b"" for s in pieces for file in s.files]
         content = b" ".join((read[0].split()[0], read[-1].split()[1]))
-        path = f"{chain}/{self._name}/merged/part"
+        path = f"{chain}/{self._place}/merged/part"
         self._store.write_bytes(path, content)
         self.merged[chain] = s.Segment(
             self._name, (s.StoredFile(path, len(content)),), 1, 1, pieces[-1].versions

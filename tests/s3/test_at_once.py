@@ -73,11 +73,11 @@ def kill(lake: Lake, folder: Path, jars: list[Path], point: str, plan: str) -> N
 
 @pytest.mark.parametrize(("point", "entries"), [("before the entry", 0), ("after the entry", 1)])
 def test_a_killed_application_is_retried(
-    pending: Lake, tmp_path: Path, s3a_jars: list[Path], point: str, entries: int
+    pending: Lake, tmp_path: Path, connector_jars: list[Path], point: str, entries: int
 ) -> None:
     plan = pending.ws.plan().plan_id
     before, number = pending.written(), pending.number
-    kill(pending, tmp_path, s3a_jars, point, plan)
+    kill(pending, tmp_path, connector_jars, point, plan)
     assert pending.number == number + entries
     assert pending.written() > before
     report = pending.ws.refresh(pending.spark, plan)

@@ -33,7 +33,7 @@ class Silent:
 
 
 def test_airflow_submits_with_the_options_of_the_connection(
-    lake: Lake, s3a_jars: list[Path], java_home: str, monkeypatch: pytest.MonkeyPatch
+    lake: Lake, connector_jars: list[Path], java_home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from slacktide.orchestration.plan_operator import SlacktidePlanOperator
     from slacktide.orchestration.refresh_operator import SlacktideRefreshOperator
@@ -42,7 +42,7 @@ def test_airflow_submits_with_the_options_of_the_connection(
     shop = {
         "conn_id": "lake",
         "views": {"sums": {"sql": "SELECT k, sum(v) AS s FROM t GROUP BY k"}},
-        "spark": {"jars": [str(jar) for jar in s3a_jars]},
+        "spark": {"jars": [str(jar) for jar in connector_jars]},
     }
     connection = {"conn_type": "slacktide", "host": lake.ws.root, "extra": lake.bucket.options}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

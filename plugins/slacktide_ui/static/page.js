@@ -172,8 +172,11 @@ async function refresh() {
     if (known.error) {
       main.replaceChildren(note(known.error, "No workspaces"));
       state.replaceChildren("");
+      shown = "";
     } else {
-      draw(await ask(`api/workspaces/${encodeURIComponent(chosen)}`));
+      const asked = chosen;
+      const found = await ask(`api/workspaces/${encodeURIComponent(asked)}`);
+      if (asked === chosen) draw(found);
     }
   } catch (error) {
     state.replaceChildren(`Not refreshed: ${error.message}`);

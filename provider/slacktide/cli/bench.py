@@ -86,5 +86,7 @@ def _check(
     wrong = [one for one in shares if not 0 < one <= 1]
     if wrong:
         raise InvalidSettingError(f"share {wrong[0]} is not above 0 and at most 1", hint="as 0.01")
+    if out is not None and out.is_dir():
+        raise InvalidSettingError(f"{out} is a directory", hint="name a file in it")
     if out is not None and not out.parent.is_dir():
         raise InvalidSettingError(f"there is no directory {out.parent}", hint="make it first")

@@ -82,13 +82,20 @@ def plan(
 def show_plan(made: Plan, unpublished: Mapping[str, str]) -> None:
     """Print what a plan does with each view, and the paths of sinks that lack an answer, by view."""
     say(f"plan {made.plan_id}")
-    rows: list[tuple[str, str, str, str]] = [
-        (view.view, view.method, _steps(view.start, view.end), sentences(view.reasons))
+    rows: list[tuple[object, ...]] = [
+        (
+            view.view,
+            view.method,
+            view.predicted.get("cpu_seconds"),
+            _steps(view.start, view.end),
+            sentences(view.reasons),
+        )
         for view in made.views
     ]
-    rows += [(new.name, "new", "", "created by the run") for new in made.register]
+    rows += [(new.name, "new", None, "", "created by the run") for new in made.register]
     if rows:
-        show_table(("view", "method", "versions", "why"), rows, firm={"method"})
+        heads = ("view", "method", "expected CPU s", "versions", "why")
+        show_table(heads, rows, firm={"method"})
     for line in (*made.alterations, *made.upkeep, *made.notices):
         say(line)
     for view, path in sorted(unpublished.items()):

@@ -123,21 +123,22 @@ def history(
 
     newest = opened(context).history(view)[-limit:]
     reports = [report.to_dict() for report in reversed(newest)]
-    looked = None if view is None else hindsight(newest, view)
+    looked = hindsight(newest, view)
     if as_json:
-        found = {} if looked is None else {"hindsight": asdict(looked)}
-        emit({"runs": reports, **found})
-    elif not reports:
+        emit({"runs": reports, "hindsight": asdict(looked)})
+        return
+    if not reports:
         say("no runs yet: slacktide refresh")
     elif view is None:
         show_table(_RUN_HEADS, [_run(report) for report in reports])
     else:
         heads = ("run", "ended", "method", "rows read", "rows out", "CPU s", "expected CPU s")
         show_table(heads, [_view_run(report, report["views"][view]) for report in reports])
-        if looked is not None and looked.asked:
-            say(
-                f"in {looked.right} of {looked.asked} of these no other way was expected to cost clearly less"
-            )
+    if looked.asked:
+        of = "these" if view else "the computations of views in these"
+        say(
+            f"in {looked.right} of {looked.asked} of {of} no other way was expected to cost clearly less"
+        )
 
 
 def _run(report: Mapping[str, Any]) -> tuple[object, ...]:

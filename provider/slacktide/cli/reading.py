@@ -7,7 +7,7 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
 from itertools import chain, islice
@@ -20,6 +20,7 @@ from slacktide.cli.screen import progress, say, show_table
 from slacktide.errors import InvalidSettingError
 
 _SHOWN = 50
+_MOST = 2**31 - 2  # Spark counts them in an INT, and one more is asked for
 _MONTHS = re.compile(r"\binterval (year|month)")
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
@@ -34,7 +35,9 @@ class Form(StrEnum):
 
 Limit = Annotated[
     int | None,
-    typer.Option("--limit", "-n", min=0, help=f"Rows at most; {_SHOWN} in a table, else all."),
+    typer.Option(
+        "--limit", "-n", min=0, max=_MOST, help=f"Rows at most; {_SHOWN} in a table, else all."
+    ),
 ]
 Format = Annotated[Form, typer.Option("--format", help="How to print the rows.")]
 
@@ -184,8 +187,15 @@ def _plain(value: Any) -> Any:
             fields = getattr(value, "__fields__", None)
             items = [_plain(item) for item in value]
             return dict(zip(fields, items, strict=True)) if fields else items
+        case _ if _is_variant(value):
+            return json.loads(value.toJson())
         case _:
             return _text(value)
+
+
+def _is_variant(value: object) -> bool:
+    """Whether a value is of type VARIANT, of which PySpark has the class."""
+    return hasattr(value, "toJson")
 
 
 def _text(value: Any) -> str:
@@ -202,7 +212,7 @@ def _text(value: Any) -> str:
             return value.hex()
         case Decimal():
             return f"{value:f}"
-        case timedelta() | int() | float():
-            return str(value)
+        case _ if value is None or isinstance(value, dict | list | tuple) or _is_variant(value):
+            return json.dumps(_plain(value), ensure_ascii=False)
         case _:
-            return json.dumps(_plain(value), ensure_ascii=False, default=str)
+            return str(value)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_of_view
 from slacktide.engine.definitions.drafts import ViewDraft
+from slacktide.engine.sources.pins import Marks
 from slacktide.errors import (
     DamagedFileError,
     InvariantError,
@@ -27,6 +28,7 @@ class Work:
     Attributes:
         switched: whether it turned back to a full run without states, as there was more to do than expected.
         given_up: what that cost which was left to the due refresh.
+        looked_at: what a store told of landed files before the programs of the view read them.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Work:
     error: SlacktideError | None = None
     switched: bool = False
     given_up: Cost | None = None
+    looked_at: Marks = field(default_factory=dict)
 
     @property
     def is_done(self) -> bool:

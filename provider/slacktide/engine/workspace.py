@@ -19,7 +19,7 @@ from slacktide.engine.checking.foreign_key_verification import (
 )
 from slacktide.engine.checking.verification import Verification, Verifier
 from slacktide.engine.definitions.catalogue import Catalogue
-from slacktide.engine.definitions.declaring import apply_declared, declare
+from slacktide.engine.definitions.declaring import declare, run_declared
 from slacktide.engine.definitions.drafts import known
 from slacktide.engine.intake.accepting import Intake
 from slacktide.engine.plan import Plan
@@ -189,8 +189,8 @@ class Workspace(WorkspaceDefinitions):
         if done is not None:
             return done
         chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
-        apply_declared(self._catalogue, self._store, spark, chosen)
-        return self._run(spark, attempt=random_token()).run(chosen)
+        run = self._run(spark, attempt=random_token()).run
+        return run_declared(self._catalogue, self._store, spark, chosen, run)
 
     def stored_plan(self, plan_id: str) -> Plan:
         """A plan by its id.

@@ -1,8 +1,8 @@
 """When a workspace has something to do: one pure decision, used by the sensor and by its trigger.
 
 A look at a workspace gives a `Sight`. It calls for a run when something has landed that no answer
-has yet, when something declared is not there yet, or when the workspace cannot be read (the run then
-shows why). A declaration that was changed since the last call does so once. A run that changed nothing
+has yet, when something declared is not there yet, when a sink lacks an answer, or when the workspace cannot be
+read (the run then shows why). A declaration that was changed since the last call does so once. A run that changed nothing
 leaves the sight as it was; the same sight calls again only after some patience, so that what fails or is
 not due yet never makes a busy loop.
 """
@@ -159,6 +159,11 @@ def judge(config: WorkspaceConfig, status: Mapping[str, Any], pending: Mapping[s
         for name in sorted(config.declarations.get(part, {}))
         if part in status and name not in status[part]
     ]
+    behind = [
+        name
+        for name, view in sorted(status.get("views", {}).items())
+        if (view.get("sink") or {}).get("behind")
+    ]
     standing = (_versions(status.get("sources", {})), _versions(status.get("views", {})))
     reasons = []
     if missing:
@@ -166,7 +171,9 @@ def judge(config: WorkspaceConfig, status: Mapping[str, Any], pending: Mapping[s
     if pending:
         arrived = ", ".join(f"{count} of {name}" for name, count in sorted(pending.items()))
         reasons.append(f"arrived {arrived}")
-    state = f"{standing!r} {sorted(pending.items())!r} {missing!r}"
+    if behind:
+        reasons.append(f"the sinks of {', '.join(behind)} lack their answers")
+    state = f"{standing!r} {sorted(pending.items())!r} {missing!r} {behind!r}"
     return _sight(config, "; ".join(reasons), state)
 
 

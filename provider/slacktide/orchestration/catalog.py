@@ -63,10 +63,21 @@ def resolve(
 
 
 def address(config: WorkspaceConfig) -> tuple[str, dict[str, Any]]:
-    """Give root and storage options of a workspace."""
-    if config.root is not None:
-        return config.root, {}
-    return SlacktideHook(config.conn_id or SlacktideHook.default_conn_name).address()
+    """Give root and storage options of a workspace.
+
+    Raises:
+        InvalidSettingError: the root is a path that each process would begin where it runs.
+    """
+    root = config.root
+    options: dict[str, Any] = {}
+    if root is None:
+        root, options = SlacktideHook(config.conn_id or SlacktideHook.default_conn_name).address()
+    if "://" not in root and not root.startswith(("/", "~")):
+        raise InvalidSettingError(
+            f"workspace {config.name} is at {root!r}, which is another place for each process of Airflow",
+            hint="give it as s3://…, gs://… or abfss://…, or as a path that begins with /",
+        )
+    return root, options
 
 
 def open_workspace(config: WorkspaceConfig, *, create: bool = False) -> Workspace:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
-from slacktide.errors import InvalidSettingError
+from slacktide.errors import CommitConflictError, InvalidSettingError
 from slacktide.orchestration.catalog import address, open_workspace, resolve, task_errors
 from slacktide.orchestration.events import emit_asset_events
 from slacktide.orchestration.links import PAGE, SlacktidePageLink
@@ -20,6 +20,10 @@ from slacktide.orchestration.variable import DEFAULT_KEY, WorkspaceConfig
 
 if TYPE_CHECKING:
     from airflow.sdk import Context, XComArg
+
+    from slacktide.engine.plan import Plan
+    from slacktide.engine.reports import Report
+    from slacktide.engine.workspace import Workspace
 
 _PLAN_ID = re.compile(r"[A-Za-z0-9_.:-]+")
 
@@ -70,6 +74,8 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
         **kwargs: Any,
     ) -> None:
         kwargs.setdefault("name", "slacktide")
+        # The workspace says what was executed; what Airflow remembers of an older submission is another plan's.
+        kwargs.setdefault("durable", False)
         super().__init__(**kwargs)
         self.plan = plan
         self.workspace = workspace
@@ -90,27 +96,38 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
             config = resolve(name, self.slacktide_conn_id, self.variable)
             workspace = open_workspace(config)
             committed = workspace.report(plan_id)
-            plan = workspace.stored_plan(plan_id)
+            # The plan of a run of long ago may have been removed.
+            plan = None if committed is not None else workspace.stored_plan(plan_id)
             owed = workspace.unpublished()
         if owed:
             self.log.info("sinks lack the answers of %s", ", ".join(owed))
         elif committed is not None:
             self.log.info("plan %s was executed before, nothing is submitted", plan_id)
             return self._told(context, config, committed.to_dict())
-        elif plan.is_empty:
+        elif plan is not None and plan.is_empty:
             self.log.info("plan %s has nothing to do", plan_id)
             return unchanged(plan_id)
-        elif not plan.needs_spark:
-            self.log.info("plan %s has no work for Spark, nothing is submitted", plan_id)
-            with task_errors():
-                counted = workspace.count(plan)
-            return self._told(context, config, counted.to_dict())
+        elif plan is not None and not plan.needs_spark:
+            counted = self._counted(workspace, plan)
+            if counted is not None:
+                return self._told(context, config, counted.to_dict())
         report = self._submit(context, config, plan_id)
-        if report is None and plan.is_empty:
+        if report is None and plan is not None and plan.is_empty:
             return unchanged(plan_id)
         if report is None:
             raise AirflowException(f"the driver ended and plan {plan_id} has no report")
         return self._told(context, config, report)
+
+    def _counted(self, workspace: Workspace, plan: Plan) -> Report | None:
+        """Commit a plan that has no work for Spark; None where it has some by now."""
+        try:
+            with task_errors():
+                found = workspace.count(plan)
+        except CommitConflictError as moved:
+            self.log.info("%s", moved)
+            return None
+        self.log.info("plan %s has no work for Spark, nothing is submitted", plan.plan_id)
+        return found
 
     def _told(
         self, context: Context, config: WorkspaceConfig, report: dict[str, Any]

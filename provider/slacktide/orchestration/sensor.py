@@ -11,7 +11,7 @@ from airflow.sdk.configuration import conf
 from airflow.sdk.exceptions import AirflowException, AirflowSensorTimeout
 
 from slacktide.common.clock import isoformat, system_clock
-from slacktide.errors import UserError
+from slacktide.errors import ExecutionError, UserError
 from slacktide.orchestration.arrivals import Decision, Watch, decide
 from slacktide.orchestration.style import INK, PAPER
 from slacktide.orchestration.trigger import DeltaArrivalTrigger
@@ -66,11 +66,10 @@ class DeltaArrivalSensor(BaseSensorOperator):
         """Look at once; then wait here, or in the triggerer."""
         if not self.deferrable:
             return super().execute(context)
-        memory = self._memory(context)
-        decision = self._decide(memory)
+        decision = self._look(context)
         if not decision.ready:
-            self._defer(memory)
-        return self._announce(context, decision.ready, decision.reasons, decision.memory)
+            self._defer(decision.memory)
+        return self._announce(decision.ready, decision.reasons)
 
     def _defer(self, memory: Mapping[str, Mapping[str, str]]) -> NoReturn:
         timeout = timedelta(seconds=self.timeout)
@@ -90,10 +89,10 @@ class DeltaArrivalSensor(BaseSensorOperator):
 
     def poke(self, context: Context) -> PokeReturnValue:
         """Look once."""
-        decision = self._decide(self._memory(context))
+        decision = self._look(context)
         if not decision.ready:
             return PokeReturnValue(is_done=False)
-        ready = self._announce(context, decision.ready, decision.reasons, decision.memory)
+        ready = self._announce(decision.ready, decision.reasons)
         return PokeReturnValue(is_done=True, xcom_value=ready)
 
     def execute_complete(
@@ -103,17 +102,26 @@ class DeltaArrivalSensor(BaseSensorOperator):
 
         Raises:
             AirflowSensorTimeout: nothing arrived in time.
-            AirflowException: the trigger met an error; a retry follows where the task has some left.
+            ExecutionError: the trigger met an error; a retry follows where the task has some left. It is none of
+                Airflow's, of which `soft_fail` skips any.
         """
-        if event is None:
-            raise AirflowException("the trigger ended without an event")
-        match event["status"]:
+        told = event or {"status": "error", "message": "the trigger ended without an event"}
+        match told["status"]:
             case "ready":
-                return self._announce(context, event["ready"], event["reasons"], event["memory"])
+                self._remember(context, told["memory"])
+                return self._announce(told["ready"], told["reasons"])
             case "timeout":
-                raise AirflowSensorTimeout(event["message"])
+                raise AirflowSensorTimeout(told["message"])
             case _:
-                raise AirflowException(event["message"])
+                raise ExecutionError(told["message"], hint="the log of the triggerer has more")
+
+    def _look(self, context: Context) -> Decision:
+        """Look at the workspaces, and remember what was seen."""
+        memory = self._memory(context)
+        decision = self._decide(memory)
+        if decision.memory != memory:
+            self._remember(context, decision.memory)
+        return decision
 
     def _decide(self, memory: Mapping[str, Mapping[str, str]]) -> Decision:
         watch = Watch(tuple(self.workspaces), self.slacktide_conn_id, self.variable)
@@ -125,20 +133,23 @@ class DeltaArrivalSensor(BaseSensorOperator):
         return decide(sights, memory, now=system_clock(), patience=patience)
 
     def _memory(self, context: Context) -> dict[str, dict[str, str]]:
-        """Give what the run before remembered; nothing where there is none."""
-        before = context["ti"].xcom_pull(
-            task_ids=self.task_id, key=MEMORY_KEY, include_prior_dates=True
+        """Give what was remembered last, in this run or the one before; nothing where there is none."""
+        own = context["ti"]
+        # Without an index Airflow gives what all runs have remembered, in no order.
+        before = own.xcom_pull(
+            task_ids=self.task_id,
+            key=MEMORY_KEY,
+            include_prior_dates=True,
+            map_indexes=own.map_index,
         )
         return before if isinstance(before, dict) else {}
 
-    def _announce(
-        self,
-        context: Context,
-        ready: Sequence[str],
-        reasons: Sequence[str],
-        memory: Mapping[str, Mapping[str, str]],
-    ) -> list[str]:
+    def _remember(self, context: Context, memory: Mapping[str, Mapping[str, str]]) -> None:
+        """Leave what was seen to the runs after this one, but for a run without a date: some databases take it for the newest."""
+        if context["dag_run"].logical_date is not None:
+            context["ti"].xcom_push(key=MEMORY_KEY, value=dict(memory))
+
+    def _announce(self, ready: Sequence[str], reasons: Sequence[str]) -> list[str]:
         for reason in reasons:
             self.log.info("%s", reason)
-        context["ti"].xcom_push(key=MEMORY_KEY, value=dict(memory))
         return list(ready)

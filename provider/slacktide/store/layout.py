@@ -18,6 +18,8 @@ ATTEMPT: Final = -3
 DEPTH: Final = 3
 _FILE: Final = re.compile(rf"/({PATTERN})/[0-9a-f]{{32}}/\w+/part-")
 
+_BELOW: Final = re.compile(rf"{PATTERN}/[0-9a-f]{{32}}/")
+
 
 def directory_of(chain: str, attempt: str, piece: str) -> str:
     """Where an attempt writes a piece of a chain."""
@@ -42,4 +44,4 @@ def chain_in(text: str) -> str | None:
 
 def is_below_attempt(path: str) -> bool:
     """Whether an object lies where only attempts write, be it a file of a piece or what is beside it."""
-    return path.count("/") >= DEPTH
+    return _BELOW.match(path) is not None

@@ -100,6 +100,11 @@ class Source:
         """The newest accepted version; 0 is empty."""
         return len(self.arrivals)
 
+    @property
+    def only_grows(self) -> bool:
+        """Whether no row is ever taken away: rows of plain files come, and nothing else."""
+        return self.kind == "files" or bool(self.arguments.get("append_only"))
+
     def rows_at(self, version: int) -> int | None:
         """Rows of the relation as of a version; None where a file's rows are not known."""
         totals = Totals()

@@ -13,6 +13,7 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.budget import IsSpent, never
+from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.periods.planning import plan_turn
 from slacktide.optimizer.periods.progress import Progress
 from slacktide.optimizer.plan import Versions, ViewPlan
@@ -41,6 +42,7 @@ class Days:
         append_only: the sources of which no row is ever taken away, by declaration.
         mirrors: by source, the version of which its mirror holds the rows.
         is_spent: whether the search of a plan has taken all its time.
+        rules: of a user.
         stored_early: how many refreshes have stored something.
         used: how many due ones went by that.
     """
@@ -52,6 +54,7 @@ class Days:
     append_only: frozenset[str] = frozenset()
     mirrors: dict[str, int] = field(default_factory=dict)
     is_spent: IsSpent = never
+    rules: tuple[MemoRule, ...] = ()
     stored_early: int = 0
     used: int = 0
     answered: Versions | None = None
@@ -119,7 +122,7 @@ class Days:
                 if one[name] == other[name]
             ),
         )
-        return plan_turn(VIEW, self.view, situation, progress, self.is_spent)
+        return plan_turn(VIEW, self.view, situation, progress, self.is_spent, self.rules)
 
     def _statistics(self, instants: Sequence[Versions]) -> Statistics:
         """As counted, each row for very many."""

@@ -1,4 +1,4 @@
-"""A Spark that has no connector for the object store says what is missing."""
+"""A Spark that has no connector for an object store or a format says what is missing."""
 
 from __future__ import annotations
 
@@ -28,4 +28,19 @@ def test_a_missing_connector_is_told_before_anything_is_written(
     with pytest.raises(SetupError, match=r"no connector .*S3AFileSystem") as missing:
         ws.refresh(spark)
     assert "spark.jars.packages" in missing.value.hint
+    assert ws.status().to_dict()["runs"] == 0
+
+
+def test_a_missing_format_is_told_before_anything_is_written(spark, tmp_path: Path) -> None:
+    if spark.conf.get("spark.jars", None):
+        pytest.skip("the session of this run has the connector, for tests of the tier s3")
+    landing = tmp_path / "t"
+    landing.mkdir()
+    (landing / "1.avro").write_bytes(b"Obj")
+    ws = Workspace.create(str(tmp_path / "ws"))
+    ws.add_source("t", kind="files", path=str(landing), format="avro", schema="id INT")
+    ws.add_view(spark, "v", "SELECT sum(id) AS s FROM t")
+    with pytest.raises(SetupError, match="no connector for files of the format avro") as missing:
+        ws.refresh(spark)
+    assert "spark-avro" in missing.value.hint
     assert ws.status().to_dict()["runs"] == 0

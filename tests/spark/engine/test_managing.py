@@ -292,7 +292,7 @@ def test_garbage(filled: Lab) -> None:
     for value in range(3):
         lab.land("t", insert=[("g", value)])
         lab.refresh()
-    orphan = Path(lab.ws.root) / "states" / "dead" / "attempt" / "part.parquet"
+    orphan = Path(lab.ws.root) / "states" / "dead" / ("d" * 32) / "base" / "part.parquet"
     orphan.parent.mkdir(parents=True)
     orphan.write_bytes(b"what a killed attempt left")
     late = Workspace.open(lab.ws.root, clock=lambda: datetime(2100, 1, 1, tzinfo=UTC))

@@ -152,3 +152,11 @@ def test_names_that_differ_are_columns_apart() -> None:
     check_columns(
         "v", tuple(Column(n, name, "INT", True) for n, name in enumerate(("straße", "strasse")))
     )
+
+
+@pytest.mark.parametrize("inside", ["sources", "sources/orders", "states/x", "views/v/"])
+def test_a_source_where_the_workspace_keeps_chains_is_refused(tmp_path: Path, inside: str) -> None:
+    root, world = str(tmp_path / "ws"), s.World()
+    with pytest.raises(InvalidSettingError, match="keeps what it remembers"):
+        check_source_places("orders", {"path": f"{root}/{inside}"}, root, world)
+    check_source_places("orders", {"path": f"{root}/sources/landing/2026"}, root, world)

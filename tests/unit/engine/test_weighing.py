@@ -196,8 +196,29 @@ def test_a_small_view_goes_by_the_share(tmp_path: Path) -> None:
     small = Priced(tmp_path, view(SUMMED), {"orders": 1000, "lines": 4000})
     small.run(costs(0.5))
     for _ in range(3):
-        assert step(small, 85.0, rows=40)["method"] == "incremental"
-    assert code(step(small, 85.0, rows=4000)) == ["CHANGE_TOO_LARGE"]
+        assert step(small, 2.0, rows=40)["method"] == "incremental"
+    assert code(step(small, 2.0, rows=4000)) == ["CHANGE_TOO_LARGE"]
+
+
+def test_a_small_view_is_not_taken_in_by_what_is_plainly_dearer(tmp_path: Path) -> None:
+    small = Priced(tmp_path, view(SUMMED), {"orders": 1000, "lines": 4000})
+    small.run(costs(0.5))
+    assert step(small, 85.0, rows=40)["method"] == "incremental"
+    for _ in range(3):
+        assert code(step(small, 85.0, rows=40)) == ["CHEAPER_FULL"]
+
+
+def test_of_files_whose_rows_nobody_counts_the_bytes_tell(tmp_path: Path) -> None:
+    """A view over large files of text is weighed as any other."""
+    large = Priced(tmp_path, view(SUMMED), {"orders": 1000, "lines": 4000})
+    large.arrive("lines", None, size=8 * 4_000_000)
+    large.run(costs(0.5))
+    large.arrive("lines", None, size=8 * 10_000)
+    assert large.run(costs(85.0))["method"] == "incremental"
+    large.arrive("lines", None, size=8 * 10_000)
+    plan = large.ws.plan().views[0]
+    assert [reason.code for reason in plan.reasons] == ["CHEAPER_FULL"]
+    assert plan.predicted["changed_rows"] == 10_000
 
 
 def test_a_large_change_is_taken_in_by_increments_where_these_are_cheap(priced: Priced) -> None:

@@ -44,11 +44,16 @@ def test_while_no_run_has_shown_anything_the_share_decides(
     assert (found.way, code(found)) == (way, reason)
 
 
-def test_a_small_view_is_not_weighed() -> None:
-    dear = case(past(1, "rebuild", 0.1), past(2, "incremental", 9.0))
+@pytest.mark.parametrize("rows", [LEAST_ROWS - 1, None])
+def test_a_small_view_goes_by_the_share_unless_that_is_plainly_dearer(rows: int | None) -> None:
+    dear = case(past(1, "rebuild", 1.0), past(2, "incremental", 3.0))
     assert weigh(dear).way != "incremental"
-    assert weigh(with_rows(dear, LEAST_ROWS - 1)).way == "incremental"
-    assert weigh(with_rows(dear, None)).way == "incremental"
+    assert weigh(with_rows(dear, rows)).way == "incremental"
+    dearer = with_rows(case(past(1, "rebuild", 1.0), past(2, "incremental", 9.0)), rows)
+    found = weigh(dearer)
+    assert (found.way, code(found)) == ("rebuild", "CHEAPER_FULL")
+    lost = weigh(replace(dearer, missing="states/x"))
+    assert (lost.way, code(lost)) == ("rebuild", "STATE_MISSING")
 
 
 @given(COSTS, COSTS, COSTS)

@@ -43,6 +43,17 @@ def test_an_arrival_calls():
     assert step(sight, {}).ready == ("shop",)
 
 
+def test_a_sink_that_lacks_its_answer_calls():
+    told = status()
+    told["views"]["revenue"]["sink"] = {"path": "/out", "run": 1, "behind": True, "error": None}
+    sight = judge(SHOP, told, {})
+    assert sight.reason == "the sinks of revenue lack their answers"
+    memory = step(sight, {}).memory
+    assert step(sight, memory, minutes=1).ready == ()
+    told["views"]["revenue"]["sink"]["behind"] = False
+    assert not judge(SHOP, told, {}).calls
+
+
 def test_nothing_new_does_not_call():
     assert step(judge(SHOP, status(), {}), {}).ready == ()
 

@@ -23,7 +23,9 @@ GOOD = {
         "local[*]", "client"
     ),
     "spark://local%5B2%5D?deploy-mode=client": SparkTarget("local[2]", "client"),
-    "spark://master:7077?deploy-mode=cluster": SparkTarget("spark://master:7077", "cluster"),
+    '{"conn_type":"spark","host":"yarn","extra":{"deploy-mode":"cluster"}}': SparkTarget(
+        "yarn", "cluster"
+    ),
     '{"conn_type":"spark","host":"spark://master","port":7077}': SparkTarget(
         "spark://master:7077", "client"
     ),
@@ -50,7 +52,7 @@ def test_the_hook_takes_the_very_same_master(text, monkeypatch):
 
 @pytest.mark.parametrize("mode", ["client", "cluster"])
 def test_what_the_operator_or_the_variable_says_goes_before_the_connection(mode):
-    own = connection("spark://master:7077?deploy-mode=cluster")
+    own = connection('{"conn_type":"spark","host":"yarn","extra":{"deploy-mode":"cluster"}}')
     assert spark_target("spark_default", own, mode).deploy_mode == mode
 
 
@@ -65,19 +67,17 @@ def test_options_of_the_store_go_to_no_driver_in_the_cluster(monkeypatch, tmp_pa
     for name in ("spark-submit", "java"):
         (tmp_path / name).touch(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv(
-        "AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type":"spark","host":"spark://m:7077"}'
-    )
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type":"spark","host":"yarn"}')
     config = WorkspaceConfig("shop", root="s3://b/ws", spark={"deploy_mode": "cluster"})
     asked = (None, "s3://b/ws", {"endpoint": "http://s3"}, "0" * 32)
     with pytest.raises(SetupError, match="cannot be handed to a driver in the cluster"):
         submission(config, *asked)
-    assert submission(config, *asked, "client").env
-    assert (
-        submission(config, None, "s3://b/ws", {}, "0" * 32)
-        .conf.keys()
-        .isdisjoint({"spark.pyspark.driver.python"})
+    in_the_cluster = submission(config, None, "s3://b/ws", {}, "0" * 32)
+    assert "spark.pyspark.driver.python" not in in_the_cluster.conf
+    monkeypatch.setenv(
+        "AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type":"spark","host":"spark://m:7077"}'
     )
+    assert submission(config, *asked, "client").env
 
 
 BAD = {
@@ -87,6 +87,7 @@ BAD = {
     '{"conn_type":"spark","host":"master"}': "names the master 'master'",
     '{"conn_type":"spark","host":"local[2]","extra":{"deploy-mode":"cluster"}}': "deploy mode cluster",
     '{"conn_type":"spark","host":"spark://m:7077","extra":{"deploy-mode":"x"}}': "deploy mode 'x'",
+    "spark://master:7077?deploy-mode=cluster": "deploy mode cluster",
 }
 
 

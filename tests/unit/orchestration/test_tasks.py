@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -23,6 +24,8 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.clock import system_clock
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.workspace import Workspace
+from slacktide.errors import ExecutionError
+from slacktide.orchestration import arrivals
 from slacktide.orchestration.events import view_asset
 from slacktide.orchestration.hook import SlacktideHook
 from slacktide.orchestration.plan_operator import SlacktidePlanOperator
@@ -35,19 +38,22 @@ from tests.harness.priced import Priced
 class TaskInstance:
     """The part of a task instance that hands values on; XCom lives in a dict."""
 
+    map_index = -1
+
     def __init__(self, xcoms=None):
         self.xcoms = dict(xcoms or {})
 
     def xcom_push(self, key, value):
         self.xcoms[key] = json.loads(json.dumps(value))
 
-    def xcom_pull(self, *, task_ids, key, include_prior_dates):
+    def xcom_pull(self, *, task_ids, key, include_prior_dates, map_indexes):
+        assert map_indexes == self.map_index, "all that was ever handed on, in no order"
         return self.xcoms.get(key)
 
 
 def within(ti, **more) -> Any:
     """Give the part of a task's context that ours use."""
-    return {"ti": ti, **more}
+    return {"ti": ti, "dag_run": SimpleNamespace(logical_date=system_clock()), **more}
 
 
 @pytest.fixture
@@ -207,10 +213,45 @@ def test_every_event_of_the_trigger_has_its_end(variable):
     assert ti.xcoms[MEMORY_KEY] == {"shop": {}}
     with pytest.raises(AirflowSensorTimeout, match="nothing"):
         sensor().execute_complete(within(ti), {"status": "timeout", "message": "nothing"})
-    with pytest.raises(AirflowException, match="wrong"):
+    with pytest.raises(ExecutionError, match="wrong"):
         sensor().execute_complete(within(ti), {"status": "error", "message": "wrong"})
-    with pytest.raises(AirflowException, match="without an event"):
+    with pytest.raises(ExecutionError, match="without an event"):
         sensor().execute_complete(within(ti), None)
+
+
+def test_what_fails_in_the_triggerer_is_not_skipped(variable):
+    """Airflow skips a task that may fail softly for any error of its own."""
+    event = {"status": "error", "message": "INVALID_SETTING: Variable slacktide is not JSON"}
+    with pytest.raises(ExecutionError, match="INVALID_SETTING"):
+        sensor(soft_fail=True).resume_execution(
+            "execute_complete", {"event": event}, within(TaskInstance())
+        )
+
+
+def test_a_change_of_the_variable_is_noticed_before_the_first_call(variable, monkeypatch):
+    ti = TaskInstance()
+    monkeypatch.setattr(arrivals, "observe", quiet)
+    with pytest.raises(TaskDeferred) as caught:
+        sensor(deferrable=True).execute(within(ti))
+    _, kwargs = caught.value.trigger.serialize()
+    assert kwargs["memory"]["shop"]["declared"]
+    given = json.loads(os.environ["AIRFLOW_VAR_SLACKTIDE"])
+    given["workspaces"]["shop"]["views"] = {}
+    monkeypatch.setenv("AIRFLOW_VAR_SLACKTIDE", json.dumps(given))
+    assert sensor(deferrable=True).execute(within(ti)) == ["shop"]
+
+
+def quiet(config):
+    """A workspace that has nothing to do."""
+    return replace(arrivals.judge(config, {}, {}), calls=False, reason="")
+
+
+def test_a_run_without_a_date_leaves_nothing_to_those_after_it(variable):
+    """PostgreSQL takes it for the newest of all."""
+    ti = TaskInstance()
+    given = {**within(ti), "dag_run": SimpleNamespace(logical_date=None)}
+    assert sensor().poke(given).is_done
+    assert MEMORY_KEY not in ti.xcoms
 
 
 @pytest.mark.parametrize("deferrable", [True, False])
@@ -282,6 +323,26 @@ def test_a_run_that_an_attempt_committed_and_did_not_tell_is_told_by_the_next(va
     told = operator.execute(within(TaskInstance(), outlet_events=events))
     assert told["run"] == 1
     assert events[asset].extra == {"run": 1, "method": "full", "rows": 2}
+
+
+def test_a_run_of_long_ago_is_told_though_its_plan_was_removed(variable):
+    result = plan()
+    report = Report(1, result["plan_id"], {}, "", "", {})
+    store = s.Store.open(str(variable), clock=system_clock)
+    store.commit([s.RecordRun(1, result["plan_id"], report.to_dict())])
+    store.delete([f"plans/{result['plan_id']}.json"])
+    assert refresh(plan=result)["run"] == 1
+
+
+def test_a_view_that_is_only_declared_may_be_named(variable):
+    assert not plan(views=["revenue"])["empty"]
+
+
+def test_a_root_that_begins_where_a_process_runs_is_refused(variable, monkeypatch):
+    connection = {"conn_type": "slacktide", "host": "lake/shop"}
+    monkeypatch.setenv("AIRFLOW_CONN_SLACKTIDE_SHOP", json.dumps(connection))
+    with pytest.raises(AirflowFailException, match="another place for each process"):
+        plan()
 
 
 def test_a_plan_that_is_not_there_is_refused_before_spark(variable):

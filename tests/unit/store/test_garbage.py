@@ -17,6 +17,8 @@ from tests.harness.objects import SetClock, StampedObjects, arrival
 LATER = GRACE + timedelta(minutes=1)
 SOON = timedelta(minutes=1)
 
+DEAD = "d" * 32
+
 
 class Shelf:
     """A workspace with one view, whose runs write one file each."""
@@ -35,7 +37,7 @@ class Shelf:
     def run(self, *, is_base: bool) -> str:
         """Commit a run; give the file of its answer."""
         run = self.store.world().next_run
-        path = f"views/v/{run}/part.parquet"
+        path = f"views/v/{run:032x}/base/part.parquet"
         segment = self.write(path)
         answer: s.Update = s.ExtendChain("views/v", segment)
         if is_base:
@@ -102,7 +104,7 @@ def test_nothing_is_written_where_there_is_nothing_to_do(shelf: Shelf) -> None:
 
 def test_a_run_that_takes_longer_than_the_grace_may_not_name_what_was_removed(shelf: Shelf) -> None:
     began = shelf.store.world().number
-    segment = shelf.write("views/v/slow/part.parquet")
+    segment = shelf.write(f"views/v/{DEAD}/base/part.parquet")
     shelf.wait(SOON)
     shelf.run(is_base=True)
     shelf.wait()
@@ -117,7 +119,7 @@ def test_what_came_after_the_last_entry_waits_for_a_second_collection(shelf: She
     """Whoever wrote it opened the newest world, and may commit as long as that is the newest."""
     shelf.run(is_base=True)
     began = shelf.store.world().number
-    shelf.write("views/v/dead/part.parquet")
+    shelf.write(f"views/v/{DEAD}/base/part.parquet")
     shelf.wait()
     assert shelf.collect() == Removed()
     assert shelf.store.commit([], [s.NotCollected(began)]), "it may still commit"
@@ -131,7 +133,7 @@ def test_what_came_after_the_last_entry_waits_for_a_second_collection(shelf: She
 
 def test_left_overs_of_a_dead_attempt_go_and_data_files_are_counted(shelf: Shelf) -> None:
     for name in (".part.parquet.crc", "_temporary/0/x/part.parquet", "_SUCCESS", "part.parquet"):
-        shelf.write(f"states/s/dead/base/{name}")
+        shelf.write(f"states/s/{DEAD}/base/{name}")
     shelf.wait(SOON)
     shelf.run(is_base=True)
     shelf.wait()
@@ -143,7 +145,12 @@ def test_what_is_not_ours_stays(shelf: Shelf) -> None:
     """A user may let files land in a folder that has the name of ours."""
     landing = shelf.store.path("sources/t/landing")
     shelf.store.commit([s.AddSource("t", "files", {"path": landing}, ())])
-    theirs = ["sources/t/landing/2026/01/a.csv", "views/notes.txt", "mine/a/b/c/d.csv"]
+    theirs = [
+        "sources/t/landing/2026/01/a.csv",
+        "sources/dropped/2026/01/a.csv",
+        "views/notes.txt",
+        "mine/a/b/c/d.csv",
+    ]
     for path in theirs:
         shelf.write(path)
     shelf.wait(SOON)

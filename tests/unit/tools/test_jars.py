@@ -1,4 +1,4 @@
-"""Spark's connector for S3 is what the lock says, or is not used."""
+"""Spark's connectors are what the lock says, or are not used."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def brought(tmp_path: Path) -> Path:
 
 def test_what_is_there_is_used(brought: Path) -> None:
     (brought / "jars" / "more.jar").touch()
-    found = jars.s3a_jars(brought, brought / "lock")
+    found = jars.connector_jars(brought, brought / "lock")
     assert [jar.name for jar in found] == ["a.jar", "b.jar"]
 
 
 def test_another_content_is_refused(brought: Path) -> None:
     (brought / "jars" / "b.jar").write_text("other")
     with pytest.raises(Unprepared, match=r"not what lock says: b\.jar"):
-        jars.s3a_jars(brought, brought / "lock")
+        jars.connector_jars(brought, brought / "lock")
 
 
 def test_the_lock_holds_what_is_asked_for_and_no_addresses() -> None:
@@ -43,7 +43,7 @@ def test_the_lock_holds_what_is_asked_for_and_no_addresses() -> None:
         line for line in lines if not re.fullmatch(r"[\w.-]+\.jar sha256:[0-9a-f]{64}", line)
     ] == []
     locked = jars.read(jars.LOCK)
-    for package in jars.PACKAGES:
+    for package in (*jars.PACKAGES, jars.AVRO):
         group, name, version = package.split(":")
         assert f"{group}_{name}-{version}.jar" in locked
     for package in jars.EXCLUDED:
@@ -55,7 +55,7 @@ def test_a_folder_where_spark_can_resolve_nothing(
 ) -> None:
     monkeypatch.setattr(jars, "find_java", lambda _: None)
     with pytest.raises(Unprepared, match="Java"):
-        jars.s3a_jars(tmp_path / "new", brought / "lock")
+        jars.connector_jars(tmp_path / "new", brought / "lock")
 
 
 def test_who_comes_at_the_same_time_waits(
@@ -70,7 +70,7 @@ def test_who_comes_at_the_same_time_waits(
 
     def bring() -> list[Path]:
         asked.wait(timeout=10)
-        return jars.s3a_jars(tmp_path / "new", brought / "lock")
+        return jars.connector_jars(tmp_path / "new", brought / "lock")
 
     monkeypatch.setattr(jars, "resolved", resolve)
     with ThreadPoolExecutor(2) as pool:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
+from slacktide.common.chain_ids import KINDS
 from slacktide.errors import InvalidSettingError
 from slacktide.store.address import Address, parse_address
 from slacktide.store.world import World
+
+_CHAINS: Final = re.compile(rf"(?:{'|'.join(KINDS)})(?:/[^/]+)?")
+"""Where pieces of chains land, and the folders that hold these."""
 
 
 def sink_path(settings: Mapping[str, Any]) -> str | None:
@@ -69,13 +74,19 @@ def check_source_places(name: str, arguments: Mapping[str, Any], root: str, worl
         world: the log as it is.
 
     Raises:
-        InvalidSettingError: it holds the workspace, shares files with a sink or a quarantine, or its quarantine
+        InvalidSettingError: it holds the workspace or one of its chains, shares files with a sink or a quarantine, or its quarantine
             does with anything.
     """
     what, path = f"source {name}", arguments["path"]
     if _holds(parse_address(path), parse_address(root)):
         raise InvalidSettingError(
             f"{what} is {path}, which holds the workspace {root}: its log would land in it",
+            hint="give it a directory of its own",
+        )
+    inside = parse_address(root).relative(parse_address(path))
+    if inside is not None and _CHAINS.fullmatch(inside.strip("/")):
+        raise InvalidSettingError(
+            f"{what} is {path}, where the workspace keeps what it remembers",
             hint="give it a directory of its own",
         )
     _check_meets_none(what, path, written(world))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from slacktide.common.chain_ids import mirror_id
 from slacktide.common.tree import of_type
-from slacktide.engine.sources.pins import check_pins
+from slacktide.engine.sources.pins import Marks, check_pins, check_unmoved
 from slacktide.engine.work import Work
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program import operator as o
@@ -36,25 +36,44 @@ class Window:
 
 def check_pinned(
     store: Store, world: World, works: Sequence[Work], others: Iterable[Window] = ()
-) -> None:
+) -> Marks:
     """Check that the files which programs open are as they were accepted, and those of other windows.
 
-    Raises:
-        SourceError: one is not.
-        StorageError: it could not be looked at.
-    """
-    check_windows(store, world, (*_opened(world, works), *others))
-
-
-def check_windows(store: Store, world: World, windows: Iterable[Window]) -> None:
-    """Check that the files of some windows are as they were accepted.
+    Returns:
+        What the store told of them, which the works remember, too.
 
     Raises:
         SourceError: one is not.
         StorageError: it could not be looked at.
     """
+    marks = check_windows(store, world, (*_opened(world, works), *others))
+    for work in works:
+        work.looked_at = {**marks, **work.looked_at}
+    return marks
+
+
+def check_windows(store: Store, world: World, windows: Iterable[Window]) -> Marks:
+    """Check that the files of some windows are as they were accepted; give what the store told of them.
+
+    Raises:
+        SourceError: one is not.
+        StorageError: it could not be looked at.
+    """
+    marks: Marks = {}
     for name, files in pinned_files(world, windows).items():
-        check_pins(files, source=name, storage_options=store.options)
+        marks |= check_pins(files, source=name, storage_options=store.options)
+    return marks
+
+
+def check_still(store: Store, works: Iterable[Work], marks: Marks) -> None:
+    """Check that no file has been written since it was looked at, for a run or for one of its works.
+
+    Raises:
+        CommitConflictError: one has.
+        StorageError: it could not be looked at.
+    """
+    later = {path: mark for work in works for path, mark in work.looked_at.items()}
+    check_unmoved({**later, **marks}, storage_options=store.options)
 
 
 def pinned_files(world: World, windows: Iterable[Window]) -> Mapping[str, list[PinnedFile]]:

@@ -20,15 +20,17 @@ from slacktide.algebra.widths import row_width
 from slacktide.common.chain_ids import mirror_id
 from slacktide.engine.planning.lessons import has_stumbled, has_turned_back, past_run, sample_of
 from slacktide.engine.planning.sizes import (
-    all_counted,
     changed_rows,
     column_facts,
     covered_by,
+    deleted_rows,
     extension_of,
     stored_facts,
 )
+from slacktide.engine.planning.user_rules import user_rules
 from slacktide.optimizer.costs import DEFAULTS, Coefficients, Evidence, Fit, fit
 from slacktide.optimizer.costs.evidence import USUAL
+from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.mirror import leading_column
 from slacktide.optimizer.programs.join_bags import present
 from slacktide.optimizer.programs.normal import normal
@@ -111,6 +113,11 @@ class Knowledge:
         return any(has_stumbled(told) for told in newest)
 
     @cached_property
+    def rules(self) -> tuple[MemoRule, ...]:
+        """The rules of users that are installed where it is planned."""
+        return user_rules()
+
+    @cached_property
     def told(self) -> list[tuple[int, Mapping[str, Any]]]:
         """What the reports that are kept say of views, the oldest first."""
         runs = sorted(self.world.runs.items())
@@ -133,15 +140,14 @@ class Knowledge:
         views = self.world.views.values()
         return _by_chain((view.name, current(self.world, view)) for view in views)
 
-    def rows(self, view: ReadView, end: Mapping[str, int]) -> int | None:
-        """The rows of all sources of a view; None where those of one are not known."""
-        return all_counted(self.world.sources[name].rows_at(end[name]) for name in view.sources)
+    def rows(self, view: ReadView, end: Mapping[str, int]) -> int:
+        """The rows of all sources of a view; of files that nobody counts, what their bytes tell."""
+        return round(sum(self._rows(name, end[name]).value for name in view.sources))
 
-    def rows_changed(
-        self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
-    ) -> int | None:
-        """The rows of the changes of all sources of a view; None where those of one are not known."""
-        return self.world.rows_changed(start, {name: end[name] for name in view.sources})
+    def rows_changed(self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]) -> int:
+        """The rows of the changes of all sources of a view; of files that nobody counts, what their bytes tell."""
+        changes = (self._changed(name, start.get(name, 0), end[name]) for name in view.sources)
+        return round(sum(change.value for change in changes))
 
     def statistics(
         self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
@@ -161,14 +167,25 @@ class Knowledge:
             for name, chain in self.world.chains.items()
         }
 
+    def _rows(self, name: str, end: int) -> Figure:
+        source = self.world.sources[name]
+        rows = source.rows_at(end)
+        if rows is not None:
+            return Figure(float(rows), "observed")
+        size = source.arrivals.totals(0, end).bytes
+        return Figure(max(size / (TEXT_WIDTH * max(len(source.schema), 1)), 1.0))
+
+    def _changed(self, name: str, start: int, end: int) -> Figure:
+        arrivals = self.world.sources[name].arrivals
+        there, changes = arrivals.totals(0, end), arrivals.totals(start, end)
+        return changed_rows(changes.rows, changes.bytes, there.bytes, self._rows(name, end))
+
     def _source(self, name: str, start: int, end: int) -> SourceFacts:
         source = self.world.sources[name]
         there, changes = source.arrivals.totals(0, end), source.arrivals.totals(start, end)
-        rows = source.rows_at(end)
         held = self._chains.get(mirror_id(name))
         key = source.arguments.get("key") or ()
-        guessed = Figure(max(there.bytes / (TEXT_WIDTH * max(len(source.schema), 1)), 1.0))
-        counted = guessed if rows is None else Figure(float(rows), "observed")
+        counted, changed = self._rows(name, end), self._changed(name, start, end)
         return SourceFacts(
             rows=counted,
             bytes=float(there.bytes) if held is None else held.bytes,
@@ -176,9 +193,9 @@ class Knowledge:
             width=row_width([str(column["type"]) for column in source.schema]),
             changes=(
                 ChangeFacts(
-                    rows=changed_rows(changes.rows, changes.bytes, there.bytes, counted),
+                    rows=changed,
                     bytes=float(changes.bytes),
-                    deleted=Figure(float(changes.deletes or 0), "observed"),
+                    deleted=deleted_rows(source, changes.deletes, changed),
                     covered=covered_by(source, start, end),
                 ),
             ),

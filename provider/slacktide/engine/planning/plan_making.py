@@ -57,7 +57,8 @@ def make_plan(
     Raises:
         UnknownObjectError: there is no view of a name.
     """
-    records, paused = _chosen(world, views)
+    coming = {item.name for item in declared.register}
+    records, paused = _chosen(world, views, coming)
     ends = next_ends(world, records)
     plans = plan_views(Knowledge(world), records, ends, due)
     upkeep = _upkeep(world, plans)
@@ -105,11 +106,13 @@ def plan_views(
     return _consistent(known, plans, ends)
 
 
-def _chosen(world: World, views: Sequence[str] | None) -> tuple[list[ViewRecord], tuple[str, ...]]:
-    """The views of a run, and in words which were named and are left out."""
+def _chosen(
+    world: World, views: Sequence[str] | None, coming: Collection[str]
+) -> tuple[list[ViewRecord], tuple[str, ...]]:
+    """The views of a run, and in words which were named and are left out; those to come are made in any case."""
     if views is None:
         return [record for record in world.views.values() if not record.paused], ()
-    views = [*dict.fromkeys(views)]
+    views = [name for name in dict.fromkeys(views) if name in world.views or name not in coming]
     unknown = [name for name in views if name not in world.views]
     if unknown:
         known = ", ".join(sorted(world.views)) or "none"
@@ -139,7 +142,7 @@ def _plan_one(
     progress = progress_of(known, record, view, end, situation.statistics, is_due=is_due)
     if progress is None:
         return plan_view(record.name, view, situation)
-    return plan_turn(record.name, view, situation, progress, time_for_search())
+    return plan_turn(record.name, view, situation, progress, time_for_search(), known.rules)
 
 
 def time_for_search() -> IsSpent:

@@ -14,7 +14,7 @@ from slacktide.common.reasons import Reason
 from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.engine.planning.knowledge import Knowledge, current_joins
 from slacktide.engine.planning.lessons import off_by
-from slacktide.engine.planning.sizes import changed_rows
+from slacktide.engine.planning.sizes import changed_rows, deleted_rows
 from slacktide.optimizer.periods.progress import Progress
 from slacktide.optimizer.programs.join_bags import present
 from slacktide.optimizer.statistics import ChangeFacts, SourceFacts, Statistics
@@ -174,8 +174,9 @@ class Past:
     def _arrived(self, start: int, end: int) -> Arrived:
         totals = self.source.arrivals.totals(start, end)
         whole = self.source.arrivals.totals(0, self.source.version)
-        rows = changed_rows(totals.rows, totals.bytes, whole.bytes, self.facts.rows).value
-        return Arrived(rows, min(float(totals.deletes or 0), rows), float(totals.bytes))
+        rows = changed_rows(totals.rows, totals.bytes, whole.bytes, self.facts.rows)
+        deleted = min(deleted_rows(self.source, totals.deletes, rows).value, rows.value)
+        return Arrived(rows.value, deleted, float(totals.bytes))
 
 
 def followed(facts: SourceFacts, later: ChangeFacts) -> SourceFacts:

@@ -17,7 +17,7 @@ from slacktide.optimizer.programs.upkeep import analysis_of, kept_versions
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.store.arrivals import Totals
-from slacktide.store.record import Source, ViewRecord
+from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
 
@@ -70,9 +70,7 @@ def situation_of(
         others=known.others("" if record is None else record.name),
         stumbles=known.stumbles(record),
         later=None if record is None else _later(record),
-        append_only=frozenset(
-            name for name in view.sources if _never_loses_rows(world.sources[name])
-        ),
+        append_only=frozenset(name for name in view.sources if world.sources[name].only_grows),
         netted=_netted(world, view, statistics, end),
         is_apart=is_apart,
         caught=caught if caught and (is_apart or is_ahead(caught.kept, start)) else None,
@@ -83,11 +81,6 @@ def _later(record: ViewRecord) -> int | None:
     """How many runs after this one its choice of states is made for; None where its author does not say."""
     rounds = rounds_of(record.settings)
     return rounds - 1 if rounds else None
-
-
-def _never_loses_rows(source: Source) -> bool:
-    """Whether no row of a source is ever taken away: rows of plain files come, and nothing else."""
-    return source.kind == "files" or bool(source.arguments.get("append_only"))
 
 
 def _is_apart(world: World, record: ViewRecord, view: ReadView) -> bool:
@@ -133,10 +126,6 @@ def state_versions(world: World) -> dict[str, Mapping[str, int]]:
 def _share(
     known: Knowledge, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
 ) -> float:
-    """Rows that changed over rows that are there; in bytes where rows are not known."""
+    """Rows that changed over rows that are there."""
     changed, there = known.rows_changed(view, start, end), known.rows(view, end)
-    if changed is None or there is None:
-        arrivals = {name: known.world.sources[name].arrivals for name in view.sources}
-        changed = sum(a.totals(start.get(n, 0), end[n]).bytes for n, a in arrivals.items())
-        there = sum(a.totals(0, end[n]).bytes for n, a in arrivals.items())
     return changed / there if there else float(changed > 0)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_of_view, mirror_id, mirrored_source
 from slacktide.common.clock import Clock, isoformat, parse_instant
+from slacktide.common.digest import digest_of
 from slacktide.engine.definitions.expansion import query_of, views_below
-from slacktide.engine.intake.pinning import check_pinned, snapshot_windows
+from slacktide.engine.intake.pinning import check_pinned, check_still, snapshot_windows
 from slacktide.engine.intake.quarantine import quarantine
 from slacktide.engine.intake.sole_copies import missing_for_mirror
 from slacktide.engine.plan import Plan
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from slacktide.spark.sessions.handles import SparkSession
     from slacktide.store.store import Store
 
+NOTHING_REFUSED: Final[Mapping[str, SlacktideError]] = MappingProxyType({})
 _COMMITS = 5
 _Learned = u.ExamineArrivals | u.NoteForeignKeys
 _logger = logging.getLogger(__name__)
@@ -80,11 +83,15 @@ class Refresh:
         self._attempt = attempt
         self._prices = prices
 
-    def run(self, plan: Plan) -> Report:
+    def run(self, plan: Plan, refused: Mapping[str, SlacktideError] = NOTHING_REFUSED) -> Report:
         """Execute a plan; one that was committed before is not executed again.
 
+        Args:
+            plan: as it was made.
+            refused: why views could not be changed as the plan declares them, by name: they keep their answers.
+
         Raises:
-            CommitConflictError: another refresh changed what this one used.
+            CommitConflictError: another refresh, or whoever writes landed files, changed what this one used.
             SourceError: a pinned file changed or cannot be read.
             InvalidSettingError: it was made for another workspace.
             SlacktideError: the failure of the only view of the run.
@@ -98,8 +105,9 @@ class Refresh:
         moved = stale(world, plan)
         if moved:
             plan = again(world, plan, moved, self._prices)
-        if plan.is_empty:
+        if plan.is_empty and not moved:
             return self._report(world, plan, [], None, started, {})
+        # That a plan has become superfluous is committed, too: whoever waits for it finds its report.
         if not plan.needs_spark:
             return self._counted(world, plan, started)
         if self._spark is None:
@@ -110,11 +118,13 @@ class Refresh:
         spark = self._spark
         while True:
             try:
-                return self._execute(spark, world, plan, started)
+                return self._execute(spark, world, plan, started, refused)
             except DamagedFileError as damage:
                 world, plan = self._without(world, plan, damage)
             except LostForeignKeysError as lost:
                 world, plan = self._without_foreign_keys(world, plan, lost.losses)
+            # What the attempt has written so far may be collected while the next one works.
+            self._attempt = digest_of(self._attempt).hex()[: len(self._attempt)]
 
     def _without(self, world: World, plan: Plan, damage: DamagedFileError) -> tuple[World, Plan]:
         """Forget a state or mirror of which a file is damaged, and plan again: it is built anew.
@@ -160,15 +170,23 @@ class Refresh:
             lambda run: self._report(world, plan, works, run, started, {}),
         )
 
-    def _execute(self, spark: SparkSession, world: World, plan: Plan, started: str) -> Report:
+    def _execute(
+        self,
+        spark: SparkSession,
+        world: World,
+        plan: Plan,
+        started: str,
+        unchanged: Mapping[str, SlacktideError],
+    ) -> Report:
         from slacktide.spark.tasks.executor import Executor
 
         new = register(spark, self._store, world, plan)
-        refused = new.refused
-        works = [self._known(world, view) for view in plan.views] + new.works
+        refused = {**unchanged, **new.refused}
+        works = [self._known(world, view) for view in plan.views if view.view not in refused]
+        works += new.works
         mirrors = mirrors_of(world, plan, works)
         beside = [*snapshot_windows(world, mirrors.versions), *windows_of(world, plan)]
-        check_pinned(self._store, world, works, beside)
+        marks = check_pinned(self._store, world, works, beside)
         executor = Executor(
             spark,
             self._store,
@@ -191,6 +209,7 @@ class Refresh:
         with executor.named():
             compacted = compact(executor, world, plan.compactions, works, written)
         asked = executor.asked().to_dict()
+        check_still(self._store, works, marks)
 
         def report(run: int) -> Report:
             made = self._report(world, plan, works, run, started, refused, compacted)

@@ -16,16 +16,20 @@ from shlex import quote
 from typing import Any, Final, TypeVar
 
 from slacktide.engine.sources.directory import Directory, Listed, bucket
-from slacktide.errors import ArrivalChangedError
+from slacktide.errors import ArrivalChangedError, CommitConflictError
 from slacktide.store.address import LOCAL, Address, parse_address
 from slacktide.store.arrivals import PinnedFile
 
 READ_WHOLE: Final = 16 * 1024 * 1024
 _REMOTE_READERS: Final = 16
+_Place = tuple[Directory, str]
 _Item = TypeVar("_Item")
 _Found = TypeVar("_Found")
 GONE: Final = "is gone"
 """How a file differs that is not there any more."""
+
+Marks = dict[str, Listed | None]
+"""What a store told of files when they were looked at, by their addresses."""
 
 
 def content_digest(chunks: Iterable[bytes]) -> str:
@@ -46,8 +50,8 @@ def check_pins(
     *,
     storage_options: Mapping[str, Any] | None = None,
     source: str = "",
-) -> None:
-    """Check that files are still as they were when they were accepted.
+) -> Marks:
+    """Check that files are still as they were when they were accepted; give what the store told of them.
 
     Args:
         files: as they were pinned.
@@ -57,20 +61,55 @@ def check_pins(
     Raises:
         ArrivalChangedError: one of them changed or went away; the first in the given order.
     """
+    pinned = list(files)
+    places = _places((file.path for file in pinned), storage_options)
+    marks: Marks = {}
+
+    def look(one: tuple[PinnedFile, _Place]) -> tuple[Listed | None, str | None]:
+        file, (directory, key) = one
+        now = directory.head(key)
+        return now, _difference(directory, key, file, now)
+
+    found = each(look, list(zip(pinned, places, strict=True)), is_local=_are_local(places))
+    for file, (now, fact) in zip(pinned, found, strict=True):
+        if fact is not None:
+            raise changed(file, fact, source)
+        marks[file.path] = now
+    return marks
+
+
+def check_unmoved(marks: Marks, *, storage_options: Mapping[str, Any] | None = None) -> None:
+    """Check that files are as they were when they were looked at: whoever has read them since has read that.
+
+    Raises:
+        CommitConflictError: one of them was written again, with whatever content, or went away.
+    """
+    places = _places(marks, storage_options)
+    found = each(lambda place: place[0].head(place[1]), places, is_local=_are_local(places))
+    for (path, before), now in zip(marks.items(), found, strict=True):
+        if now != before:
+            raise CommitConflictError(
+                f"nothing is committed, as {path} was written while the run read it",
+                hint="run it again; if its content is another one now, that says so",
+            )
+
+
+def _places(paths: Iterable[str], storage_options: Mapping[str, Any] | None) -> list[_Place]:
+    """The directory of each file, one for each store, and its key there."""
     roots: dict[tuple[str, str], Directory] = {}
-    pinned: list[tuple[Directory, str, PinnedFile]] = []
-    for file in files:
-        address = parse_address(file.path)
+    found: list[_Place] = []
+    for path in paths:
+        address = parse_address(path)
         place = (address.scheme, address.authority)
         if place not in roots:
             root = Address(*place, "/" if address.scheme == LOCAL else "")
             roots[place] = Directory(bucket(root, storage_options), root)
-        pinned.append((roots[place], address.path.lstrip("/"), file))
-    is_local = all(directory.is_local for directory, _, _ in pinned)
-    found = each(lambda pin: difference(*pin), pinned, is_local=is_local)
-    for (_, _, file), fact in zip(pinned, found, strict=True):
-        if fact is not None:
-            raise changed(file, fact, source)
+        found.append((roots[place], address.path.lstrip("/")))
+    return found
+
+
+def _are_local(places: Iterable[_Place]) -> bool:
+    return all(directory.is_local for directory, _ in places)
 
 
 def each(
@@ -86,7 +125,10 @@ def each(
 
 def difference(directory: Directory, key: str, file: PinnedFile) -> str | None:
     """Say how a file differs from its pin, in words; None where it is the same."""
-    now = directory.head(key)
+    return _difference(directory, key, file, directory.head(key))
+
+
+def _difference(directory: Directory, key: str, file: PinnedFile, now: Listed | None) -> str | None:
     if now is None:
         return GONE
     if is_as_pinned(now, file):

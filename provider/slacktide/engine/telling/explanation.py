@@ -153,7 +153,8 @@ def _prices(plan: ViewPlan) -> list[str]:
     weighed = "" if plan.is_due else ", each second at the weight of its refresh"
     planned, instead = f"{period['planned']:.2f} s", f"{period['instead']:.2f} s"
     told = [f"  expected CPU: {planned} by what is stored early, {instead} without{weighed}"]
-    ways = ", ".join(map(_price, period.get("alternatives", ())))
+    given = period.get("alternatives") or plan.predicted.get("alternatives", ())
+    ways = ", ".join(map(_price, given))
     return [*told, *([f"  the ways without: {ways}"] if ways else [])]
 
 

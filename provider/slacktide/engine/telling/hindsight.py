@@ -32,9 +32,15 @@ class Hindsight:
     asked: int
 
 
-def hindsight(reports: Iterable[Report], view: str) -> Hindsight:
-    """Look back at the runs of a view: what was chosen by what it took, the others by what was expected."""
-    judged = [_was_right(one) for report in reports if (one := report.views.get(view)) is not None]
+def hindsight(reports: Iterable[Report], view: str | None = None) -> Hindsight:
+    """Look back at runs: what was chosen by what it took, the others by what was expected.
+
+    Args:
+        reports: of the runs.
+        view: whose choices; those of all views if None.
+    """
+    told = [one for report in reports for name, one in report.views.items() if view in {None, name}]
+    judged = [_was_right(one) for one in told]
     asked = [one for one in judged if one is not None]
     return Hindsight(sum(asked), len(asked))
 
@@ -42,7 +48,10 @@ def hindsight(reports: Iterable[Report], view: str) -> Hindsight:
 def _was_right(told: ViewReport) -> bool | None:
     """Whether no other way was expected to cost clearly less than this one took; None without a choice."""
     expected = told.predicted
-    others = [o["price"] for o in expected.get("alternatives", ()) if o["way"] != expected["way"]]
+    # Of a due refresh that went by what its period had stored, they are the ways without that.
+    period = expected.get("period") or {}
+    ways = expected.get("alternatives") or period.get("alternatives", ())
+    others = [one["price"] for one in ways if one["way"] != expected.get("way")]
     # What keeps the states, or is run to find out what it takes, may be dearer now on purpose.
     is_meant = any(Reason.parse(reason).code in _MEANT for reason in told.reasons)
     if not others or not told.actual or is_meant:

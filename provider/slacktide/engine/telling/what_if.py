@@ -17,6 +17,7 @@ from slacktide.engine.telling.circumstances import at_pace, next_situation
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.api import plan_view
 from slacktide.optimizer.costs import Vector
+from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.periods.planning import plan_turn
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.ways.situation import Situation
@@ -154,10 +155,10 @@ def _outlook(
     if told is None:
         return Outlook("unchanged", None, ("NO_CHANGE",), works=0.0)
     found = at_pace(told, pace)
-    found = replace(found, states={}, kept={}) if states_lost else found
+    found = replace(found, states={}, kept={}, caught=None) if states_lost else found
     if weights and found.start:
         off = how_far_off(knowledge, record, len(weights))
-        return _of_period(record, view, found, weights, off)
+        return _of_period(record, view, found, weights, off, knowledge.rules)
     return _of_run(plan_view(record.name, view, found))
 
 
@@ -174,6 +175,7 @@ def _of_period(
     each: Situation,
     weights: tuple[Fraction, ...],
     off: float | None,
+    rules: tuple[MemoRule, ...],
 ) -> Outlook:
     """A refresh of a period, on average: what all of them cost, over how many there are.
 
@@ -185,13 +187,14 @@ def _of_period(
         each: a refresh that takes in what comes from one to the next.
         weights: of the refreshes of a period.
         off: as of `Progress`.
+        rules: of users.
     """
     many = len(weights)
     due = _of_run(plan_view(record.name, view, at_pace(each, 1 / many)))
     so_far = at_pace(each, 1 / (many - 1))
     progress = imagined_progress(record, view, weights, so_far, each.statistics, off)
-    early = plan_turn(record.name, view, so_far, progress, time_for_search())
-    period = early.predicted.get("period")
+    early = plan_turn(record.name, view, so_far, progress, time_for_search(), rules)
+    period = early.predicted["period"] if early.program else None
     # What is stored early takes as much off what the due refresh would cost as it is expected to.
     gain = period["planned"] / period["instead"] if period and period["instead"] else 1.0
     starts = due.works + (float(weights[-2] / weights[-1]) if early.program else 0.0)

@@ -26,6 +26,7 @@ from slacktide.optimizer.costs import Prediction, Vector
 from slacktide.optimizer.costs.memo import MemoCosts
 from slacktide.optimizer.expand import Problem, Switches, expand
 from slacktide.optimizer.memo.emptiness import Quiet
+from slacktide.optimizer.memo.rule import MemoRule
 from slacktide.optimizer.periods.kept import kept_in
 from slacktide.optimizer.periods.period_chains import Naming
 from slacktide.optimizer.periods.pricing import Pricing
@@ -60,6 +61,7 @@ def plan_turn(
     situation: Situation,
     progress: Progress,
     is_spent: IsSpent = never,
+    rules: tuple[MemoRule, ...] = (),
 ) -> ViewPlan:
     """Plan a refresh of a view with an answer that is due only now and then.
 
@@ -69,9 +71,11 @@ def plan_turn(
         situation: of a run that goes on from the answer.
         progress: where the view stands since then.
         is_spent: whether the search has taken all the time that it may; the best of what it has found is taken then.
+        rules: of the user, which are tried besides those that there are.
     """
-    planning = _Planning(name, view, situation, progress, is_spent)
-    return planning.due() if progress.is_due else planning.early()
+    planning = _Planning(name, view, situation, progress, is_spent, rules)
+    plan = planning.due() if progress.is_due else planning.early()
+    return replace(plan, reasons=(*plan.reasons, Reason("SEARCH_CUT"))) if planning.is_cut else plan
 
 
 def is_worth(cost: float, instead: float) -> bool:
@@ -79,15 +83,21 @@ def is_worth(cost: float, instead: float) -> bool:
     return cost < instead
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Planning:
-    """The planning of one refresh."""
+    """The planning of one refresh.
+
+    Attributes:
+        is_cut: whether a search of it has ended because its budget was spent.
+    """
 
     name: str
     view: ReadView
     situation: Situation
     progress: Progress
     is_spent: IsSpent
+    rules: tuple[MemoRule, ...]
+    is_cut: bool = False
 
     @property
     def turn(self) -> Turn:
@@ -119,8 +129,9 @@ class _Planning:
         now = newest(known)
         own, instead = pricing.by_period(program, now), pricing.without(plan)
         if not is_worth(own.price, instead):
-            return plan
-        stored = f"by {len(self.progress.reached) - 1} of them{_told_cut(rounds)}"
+            period = _compared(own.price, instead)
+            return replace(plan, predicted={**plan.predicted, "period": period})
+        stored = f"by {len(self.progress.reached) - 1} of them"
         ways = plan.predicted["alternatives"]
         return replace(
             self._by_program(
@@ -147,7 +158,7 @@ class _Planning:
         waiting = float(due) * pricing.waiting()
         least = float(weight) * situation.evidence.coefficients.price(LEAST_WORK)
         if not is_worth(least, waiting):
-            return self._idle("waiting costs less")
+            return self._idle("waiting costs less", _compared(least, waiting))
         rounds = self._rounds(known.statistics, known.quiet, pricing)
         try:
             found = None if rounds is None else rounds.early(weight, due, self._expected_quiet())
@@ -155,20 +166,21 @@ class _Planning:
             found = None
         if rounds is None or found is None:
             return self._idle("no way by what it stores is known")
+        self.is_cut |= not rounds.is_whole
         cost = float(found.cost) * MICRO
         is_small = 0 < operators_planned(found.program) <= MOST_OPERATORS
         instead = waiting
         if is_small and is_worth(cost, waiting):
             instead = min(waiting, float(due) * self._later(pricing))
         if not is_small or not is_worth(cost, instead):
-            return self._idle(f"waiting costs less{_told_cut(rounds)}")
+            return self._idle("waiting costs less", _compared(cost, instead))
         if passed := self._passed(found.program):
             return self._idle(f"{passed} are in no mirror")
         now = newest(before_last(known.statistics))
         own, margin = pricing.by_period(found.program, now), (instead - cost) / float(weight)
         return replace(
             self._by_program(found.program, now, own, _compared(cost, instead)),
-            reasons=(self._not_due(_told_cut(rounds)),),
+            reasons=(self._not_due(),),
             guard=pricing.early_guard(own, margin),
             turn=replace(self.turn, writes=found.scopes, expects=self._expected()),
         )
@@ -176,8 +188,13 @@ class _Planning:
     def _passed(self, program: Program) -> str:
         return passed_snapshot(program, self.progress.reached[-1], self.situation.mirrors)
 
-    def _idle(self, why: str) -> ViewPlan:
-        """Count the refresh."""
+    def _idle(self, why: str, compared: Mapping[str, Any] | None = None) -> ViewPlan:
+        """Count the refresh.
+
+        Args:
+            why: it stores nothing.
+            compared: what was held against one another, if anything.
+        """
         start = self.progress.reached[-1]
         return ViewPlan(
             self.name,
@@ -187,6 +204,7 @@ class _Planning:
             start,
             self.situation.end,
             self.situation.token,
+            predicted={"period": compared} if compared else {},
             remembers=self.situation.remembers,
             turn=self.turn,
         )
@@ -256,7 +274,8 @@ class _Planning:
         problem = Problem(
             root, tables, instants, view.conf, quiet, append_only=situation.append_only
         )
-        expanded = expand(problem, switches=SWITCHES, is_spent=self.is_spent)
+        expanded = expand(problem, switches=SWITCHES, extra=self.rules, is_spent=self.is_spent)
+        self.is_cut |= not expanded.trace.is_whole
         kept = kept_in(expanded.memo, keeps, view.conf, instants)
         if kept is None:
             return None
@@ -291,11 +310,3 @@ def _compared(planned: float, instead: float) -> dict[str, Any]:
         instead: without.
     """
     return {"planned": round(planned, 3), "instead": round(instead, 3)}
-
-
-def _told_cut(rounds: Rounds) -> str:
-    return (
-        ""
-        if rounds.is_whole
-        else ", the best of what the search had found when its budget was spent"
-    )

@@ -2,7 +2,7 @@
 
 The way that is expected to be cheapest is taken, or one that keeps the states for little more, as soon as a run
 has shown what the view's query weighs. Before that, and where a view is too small for measurements to mean
-anything, a change is taken in by increments up to a share of the sources.
+much, a change is taken in by increments up to a share of the sources, unless these have turned out plainly dearer.
 
 * **Never dearer than full.** By the very prices that are stored with the plan, unless to keep the states.
 * **The answer alone is run where no run of it is known** and it may be cheapest, as nobody knows what it costs.
@@ -23,6 +23,12 @@ from slacktide.optimizer.ways.weighed import Predictions, Weighed
 
 CLOSE: Final = 0.8
 """The share of what building costs above which increments are dear enough to see what the answer alone takes."""
+
+PLAINLY: Final = 2.0
+"""How many times of full increments of a small view must have cost, besides `WARMTH`, for that to speak against them."""
+
+WARMTH: Final = 2.0
+"""Seconds of CPU that one run takes more than another because Java has just started."""
 
 
 def weigh(case: Case) -> Weighed:
@@ -108,6 +114,11 @@ def _unless_untried(case: Case, found: Predictions) -> Weighed:
 
 
 def _by_share(case: Case, found: Predictions) -> Weighed:
+    """The way of a view that is small: by the share that has changed, unless runs have shown that to be plainly dearer."""
+    incremental, rebuild = found.incremental, found.rebuild
+    are_seen = incremental.basis == rebuild.basis == "observed"
+    if are_seen and not case.missing and incremental.price > PLAINLY * rebuild.price + WARMTH:
+        return found.taken("rebuild", _cheaper(incremental, rebuild))
     if case.share > LARGEST_SHARE and not case.missing:
         return found.taken("rebuild", Reason("CHANGE_TOO_LARGE", f"{case.share:.0%}"))
     return _tried(case, found)

@@ -1,4 +1,4 @@
-"""Failures of Spark's connectors to object stores: a store out of reach is no damaged file."""
+"""Failures of Spark's connectors, to object stores or for a format: a store out of reach is no damaged file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ _CONNECTOR: Final = re.compile(
     r"Class (?P<class>org\.apache\.hadoop\.fs\.\S+|com\.google\.\S+) not found"
     r"|No FileSystem for scheme \"?(?P<scheme>[a-z0-9]+)"
 )
+_FORMAT: Final = re.compile(r"Failed to find data source: (?P<format>\w+)")
 _REFUSED: Final = re.compile(
     r"NoAuthWithAWSException|CredentialInitializationException|AWSNoAccessException"
     r"|UnauthorizedException|AccessDeniedException: (?:s3a|abfss|gs)://"
@@ -22,8 +23,25 @@ _UNREACHED: Final = re.compile(
 )
 
 
+def missing_format(what: str, text: str) -> SetupError | None:
+    """Give the error where Spark cannot read a format without a package of its own.
+
+    Args:
+        what: the object that the work is for, as "view revenue".
+        text: what Spark says.
+    """
+    found = _FORMAT.search(text)
+    if found is None:
+        return None
+    return SetupError(
+        f"{what}: Spark has no connector for files of the format {found['format']}",
+        hint=f"name org.apache.spark:spark-{found['format']}_2.13, in the version of Spark, in "
+        "spark.jars.packages, under spark.packages in the Variable or in spark-defaults.conf",
+    )
+
+
 def store_failure(what: str, text: str, line: str) -> SlacktideError | None:
-    """Give the error where a connector is missing, refused or cannot reach its store.
+    """Give the error where a connector is missing, is refused, or cannot reach its store.
 
     Args:
         what: the object that the work is for, as "view revenue".

@@ -20,7 +20,7 @@ from slacktide.errors import (
     UnsupportedQueryError,
 )
 from slacktide.spark.failures.python_failures import of_python
-from slacktide.spark.failures.reaching import store_failure
+from slacktide.spark.failures.reaching import missing_format, store_failure
 from slacktide.spark.texts import marks
 from slacktide.store.layout import chain_in
 from slacktide.store.objects import MAKE_ROOM, is_disk_full
@@ -30,6 +30,7 @@ _STATE = re.compile(r"SQLSTATE: (\w{5})")
 _NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
 # What several stages that fail at once are reported as; the failures themselves stand inside.
 _WRAPPERS = ("STAGE_MATERIALIZATION_MULTIPLE_FAILURES",)
+_READ = re.compile(r"while reading file (\S+?)\.?\s")
 _MALFORMED = "MALFORMED_RECORD"
 _FILES = (
     "FAILED_READ_FILE",
@@ -136,8 +137,10 @@ def _translate(
         return own
     is_of_row = condition.startswith(_MALFORMED) and not reads_text
     if condition.startswith(_FILES) and not is_of_row:
+        line, read = first_line(failure), _READ.search(_whole(failure))
+        named = read[1] if read and read[1] not in line else "a file"
         return SourceError(
-            f"{what}: a file cannot be read: {first_line(failure)}",
+            f"{what}: {named} cannot be read: {line}",
             hint=_AGAIN + (_APART if _MALFORMED in _whole(failure) else ""),
         )
     if is_of_row or condition.startswith(_DATA) or _is_of_rows(_state(failure)):
@@ -165,10 +168,10 @@ def _outside(
             "local one of Spark",
             hint=MAKE_ROOM,
         )
-    python = of_python(what, text, functions)
+    told = of_python(what, text, functions) or missing_format(what, text)
     condition = _condition(failure)
-    if python is not None or (condition and not condition.startswith(_FILES)):
-        return python
+    if told is not None or (condition and not condition.startswith(_FILES)):
+        return told
     return store_failure(what, _whole(failure), first_line(failure))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from slacktide.common.session_settings import STRICT
 from slacktide.errors import DamagedFileError
 from slacktide.spark.files.seals import altered
 from slacktide.store.layout import from_attempt
@@ -25,6 +26,7 @@ _OPTIONS = MappingProxyType(
         # A dictionary would be decoded once for each bound of each range of keys. Files lie sorted by key,
         # so that their footers and the indexes of their pages tell already what can be skipped.
         "parquet.filter.dictionary.enabled": "false",
+        **STRICT,
     }
 )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from slacktide.common.session_settings import COLLECTOR, USUAL
 from slacktide.errors import SetupError
+from slacktide.spark.sessions.user_defaults import user_defaults
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -153,7 +154,13 @@ def is_running() -> bool:
 
 
 def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSession:
-    """Start a session on this machine, or give the one that runs in this process.
+    """Start a session, or give the one that runs in this process.
+
+    It is on this machine, with all its cores, unless the user's `spark-defaults.conf` names another master.
+
+    Args:
+        app: its name.
+        conf: settings that go before all others.
 
     Raises:
         SetupError: PySpark or Java is missing.
@@ -167,20 +174,22 @@ def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSe
     if is_running():
         # It may be another thread's, whose settings stay as they are.
         return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ["JAVA_HOME"] = str(find_java())
-    settings = {
-        "spark.master": "local[2]",
-        "spark.app.name": app,
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
+    theirs = user_defaults()
+    usual = {
+        "spark.master": "local[*]",
         **FRUGAL,
         **USUAL,
         "spark.log.level": "ERROR",
         "spark.sql.shuffle.partitions": "4",
         "spark.ui.enabled": "false",
-        **(conf or {}),
     }
+    ours = {key: value for key, value in usual.items() if key not in theirs}
+    settings = {**ours, "spark.app.name": app, **(conf or {})}
+    if settings.get("spark.master", theirs.get("spark.master", "")).startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        loopback = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+        settings = {**loopback, **settings}
     builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)

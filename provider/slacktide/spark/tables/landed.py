@@ -13,6 +13,7 @@ from slacktide.algebra.literals import text_sql
 from slacktide.algebra.sql import quoted
 from slacktide.algebra.types import is_floating, type_sql
 from slacktide.common.change_feed import CHANGE_TYPE, DELETES, INSERTS
+from slacktide.common.session_settings import STRICT
 from slacktide.spark.sessions.shelf import Shelf
 from slacktide.spark.texts import marks
 from slacktide.store.address import parse_address
@@ -76,6 +77,7 @@ def literal_path(address: str) -> str:
 
 def _options(record: Source, kind: str) -> dict[str, str]:
     options = {key: str(value) for key, value in record.arguments.get("options", {}).items()}
+    options |= STRICT
     if kind in _TEXTUAL and not any(key.casefold() == "timezone" for key in options):
         options["timeZone"] = _ZONE
     if _has_quarantine(record):

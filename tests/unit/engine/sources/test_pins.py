@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from slacktide.engine.sources import accept, check_pins, peek
-from slacktide.errors import ArrivalChangedError
+from slacktide.engine.sources.pins import check_unmoved
+from slacktide.errors import ArrivalChangedError, CommitConflictError
 from tests.harness.landing import NOW, table, write
 
 
@@ -38,6 +39,20 @@ def test_a_file_that_was_delivered_again(pinned):
     path.write_bytes(content)
     os.utime(path, (1, 1))
     check_pins([pin], source="orders")
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["again", "gone"])
+def test_a_file_that_is_written_after_it_was_looked_at(pinned, again):
+    path, pin = pinned
+    marks = check_pins([pin], source="orders")
+    check_unmoved(marks)
+    content = path.read_bytes()
+    path.unlink()
+    if again:
+        path.write_bytes(content)
+        os.utime(path, (1, 1))
+    with pytest.raises(CommitConflictError, match=r"0\.parquet was written while"):
+        check_unmoved(marks)
 
 
 def error_of(pin, source="orders"):
