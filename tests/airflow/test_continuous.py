@@ -79,23 +79,25 @@ def test_a_killed_driver_is_tried_again_and_the_answer_is_right(running_shop, sp
     assert running_shop.answer(spark) == running_shop.expected()
 
 
-def states_of_the_sensor(shop, count):
-    """How each of some runs of the sensor alone ended, one after the other."""
-    api, found = shop.airflow.api, []
-    for number in range(count):
-        at = isoformat(system_clock() + timedelta(seconds=number))
-        run = api.call("POST", "/api/v2/dags/sensor_alone/dagRuns", {"logical_date": at})
-        run_id = run["dag_run_id"]
+def state_of_the_sensor(shop, number):
+    """How a run of the sensor alone ends."""
+    api = shop.airflow.api
+    at = isoformat(system_clock() + timedelta(seconds=number))
+    run = api.call("POST", "/api/v2/dags/sensor_alone/dagRuns", {"logical_date": at})
 
-        def ended(run_id=run_id):
-            tasks = api.tasks("sensor_alone", run_id)
-            return next((t["state"] for t in tasks if t["state"] in ENDED), None)
+    def ended():
+        tasks = api.tasks("sensor_alone", run["dag_run_id"])
+        return next((task["state"] for task in tasks if task["state"] in ENDED), None)
 
-        found.append(shop.airflow.wait_until("end of the sensor", ended, timeout=120))
-    return found
+    return shop.airflow.wait_until("end of the sensor", ended, timeout=120)
 
 
 def test_what_the_sensor_saw_is_known_to_all_later_runs(running_shop):
-    """A workspace that is not there calls once, and then not before its patience has ended."""
-    running_shop.airflow.api.unpause("sensor_alone")
-    assert states_of_the_sensor(running_shop, 5) == ["success", *["skipped"] * 4]
+    """A workspace that is not there calls once for each change of the Variable, and else not before its patience has ended."""
+    api, budgets, found = running_shop.airflow.api, [1, 2, 3, 3, 3], []
+    api.unpause("sensor_alone")
+    for number, budget in enumerate(budgets):
+        lost = {"root": "/nowhere/lost", "state_budget": budget}
+        api.set_variable("slacktide_other", json.dumps({"workspaces": {"lost": lost}}))
+        found.append(state_of_the_sensor(running_shop, number))
+    assert found == ["success", "success", "success", "skipped", "skipped"]

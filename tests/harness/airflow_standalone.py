@@ -160,14 +160,13 @@ def shop(java_home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             }
         }
     }
-    lost = {"root": str(place / "lost"), "sources": {}, "views": {}}
     dags = place / "dags"
     for folder in (DAGS, MORE_DAGS):
         shutil.copytree(folder, dags, dirs_exist_ok=True)
     airflow = LocalAirflow(
         home=place / "airflow",
         dags=dags,
-        variables={"slacktide": variable, "slacktide_other": {"workspaces": {"lost": lost}}},
+        variables={"slacktide": variable},
         connections={
             "slacktide_shop": {"conn_type": "slacktide", "host": str(root)},
             "spark_default": {"conn_type": "spark", "host": "local[2]"},
