@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from slacktide import errors
 from slacktide.common.reasons import SENTENCES
+from slacktide.errors import RetryableError, SlacktideError, UserError
 from slacktide.optimizer.expand import all_rules
 from slacktide.optimizer.rules import RULES
 from tools.bootstrap import ROOT
@@ -14,6 +17,8 @@ from tools.performance import performance_page
 
 DOCS = ROOT / "provider" / "docs"
 _DETAIL = "…"
+BRANCHES = {SlacktideError, UserError, RetryableError}
+"""Nothing is raised as one of them."""
 
 
 def reasons_page() -> str:
@@ -32,6 +37,29 @@ def reasons_page() -> str:
     ]
     for code, sentence in sorted(SENTENCES.items()):
         lines.append(f"| `{code}` | {sentence.format(detail=_DETAIL)} |")
+    return "\n".join(lines) + "\n"
+
+
+def errors_page() -> str:
+    """Draw the table of errors."""
+    kinds = [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]
+    raised = [k for k in kinds if issubclass(k, SlacktideError) and k not in BRANCHES]
+    lines = [
+        "# Errors",
+        "",
+        "An error names the object and the fact, and then the way out. With `--json` a command prints it on its standard output, as",
+        '`{"error": {"code", "message", "hint"}}`; in logs of Airflow the code stands before the message. The exit code says what a',
+        "retry can help: 2 is for you to change, 3 may pass with the next attempt, 1 is a defect of ours.",
+        "",
+        "*This page is written by `python -m tools.docs` from `slacktide.errors`.*",
+        "",
+        "| code | exit code | class | means |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{kind.code}` | {kind.exit_code} | `{kind.__name__}` | {(kind.__doc__ or '').splitlines()[0]} |"
+        for kind in sorted(raised, key=lambda kind: kind.code)
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -75,6 +103,7 @@ def rules_page() -> str:
 def pages() -> Mapping[Path, str]:
     """Give the text of every page that is drawn."""
     return {
+        DOCS / "errors.md": errors_page(),
         DOCS / "reasons.md": reasons_page(),
         DOCS / "rules.md": rules_page(),
         DOCS / "performance.md": performance_page(),

@@ -253,8 +253,8 @@ def test_places_that_cannot_be(shop: Lab) -> None:
             lab.view("more", SUMS, None, sink={"parquet": place})
         assert caught.value.hint, place
     for sink, says in (
-        ({"delta": "/tmp/x"}, "kind delta, which this version does not write"),
-        ({"iceberg": "a.b"}, "kind iceberg, which this version does not write"),
+        ({"delta": "/tmp/x"}, "kind delta, and Parquet is the one kind"),
+        ({"iceberg": "a.b"}, "kind iceberg, and Parquet is the one kind"),
         ({"parquet": ""}, "has the sink"),
         ({"csv": "/tmp/x"}, "has the sink"),
         ("/tmp/x", "has the sink"),

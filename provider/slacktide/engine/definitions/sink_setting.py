@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from slacktide.store.world import World
 
 _FORM: Final = 'write {"parquet": PATH}'
-_PLANNED: Final = ("delta", "iceberg")
 _VOID: Final = re.compile(r"\bVOID\b")
 
 
@@ -32,12 +31,12 @@ def check_sink(name: str, value: Any) -> dict[str, str]:
     """
     if isinstance(value, Mapping) and len(value) == 1:
         kind, path = next(iter(value.items()))
-        if kind in _PLANNED:
+        if kind != "parquet":
             raise InvalidSettingError(
-                f"view {name} has a sink of the kind {kind}, which this version does not write",
-                hint=f"{_FORM}: Parquet is the one kind that is supported now",
+                f"view {name} has a sink of the kind {kind}, and Parquet is the one kind",
+                hint=_FORM,
             )
-        if kind == "parquet" and isinstance(path, str) and path.strip():
+        if isinstance(path, str) and path.strip():
             return {"parquet": parse_address(path).spelling}
     raise InvalidSettingError(f"view {name} has the sink {value!r}", hint=_FORM)
 
