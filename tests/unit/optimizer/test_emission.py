@@ -56,6 +56,8 @@ def played(
     plan = choose(space, objective).plan
     plan.check(space)
     programs = emit(VIEW, expanded, space, plan)
+    assert set(programs) <= set(range(1, instants + 1)), "between two instants nothing runs"
+    assert {len(one.costs) for found in space.alternatives.values() for one in found} == {instants}
     evaluated = [one for program in programs.values() for one in of_type(program, Evaluate)]
     assert not any(map(aggregate_by_multiplicity, evaluated)), "rows are counted out for a sum"
     world = MemoryWorld({shape.name: MemorySource(shape.names) for shape in shapes})

@@ -61,7 +61,7 @@ def test_parts_add_up_whatever_changes(seed: int) -> None:
     source = random.Random(seed)  # noqa: S311
     kinds: tuple[r.JoinKind | None, ...] = (None, None, "semi", "anti")
     kind = source.choice(kinds)
-    rel, shapes = random_tree(source, source.randint(2, 3)) if kind is None else semi(source, kind)
+    rel, shapes = random_tree(source, source.randint(2, 4)) if kind is None else semi(source, kind)
     data = filled(rel, shapes, history(source, shapes, 3))
     assert data.differing() == [], to_text(rel)
     assert data.unknown == frozenset()

@@ -10,7 +10,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.relation import Rel
 from slacktide.algebra.textual import to_text
-from slacktide.algebra.tree import sources
+from slacktide.algebra.tree import inputs, sources
 from slacktide.optimizer.expand import Expanded, Problem, expand
 from slacktide.optimizer.methods.disjunctive import outer_tree
 from tests.harness.planner.groups import Filled
@@ -31,10 +31,29 @@ def space(rel: Rel, names: tuple[str, ...] | None = None) -> Expanded:
     return expand(Problem(rel, tables, 2, keys=dict.fromkeys(keyed, ("k",))), methods=METHODS)
 
 
+def tree_of(seed: int) -> tuple[random.Random, Rel, tuple]:
+    """A tree of joins over two to four tables, with what draws its history."""
+    source = random.Random(seed)  # noqa: S311
+    return source, *random_tree(source, source.randint(2, 4))
+
+
+def shape_of(rel: Rel) -> object:
+    """The kinds of joins of a tree, as they stand in it."""
+    below = [shape_of(child) for child in inputs(rel)]
+    return (rel.kind, *below) if isinstance(rel, r.Join) else tuple(below) or "table"
+
+
+def test_trees_that_are_maintained_are_of_many_shapes() -> None:
+    trees = [tree_of(seed)[1] for seed in range(60)]
+    taken = [rel for rel in trees if outer_tree(rel, dict.fromkeys(sources(rel), ("k",)))]
+    assert len(taken) >= 40
+    assert len({shape_of(rel) for rel in taken}) >= 12
+    assert all(space(rel).trace.fired["maintain_outer_joins"] > 0 for rel in taken[:10])
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_equals_recomputation(seed: int) -> None:
-    source = random.Random(seed)  # noqa: S311
-    rel, shapes = random_tree(source, source.randint(2, 4))
+    source, rel, shapes = tree_of(seed)
     found = space(rel)
     found.memo.check()
     data = Filled(found, sources(rel), shapes, history(source, shapes, 2))
@@ -70,8 +89,13 @@ def test_terms_of_a_full_join_above_a_left_one() -> None:
 
 
 PADDED = r.Join(A, B, "left", on(A.columns[1], B.columns[1]))
+UNSURE = r.Scan("t1", tuple(s.Column(c.id, c.name, c.type, nullable=True) for c in A.columns))
 REFUSED = {
     "a table without a key": (PADDED, ("t1",)),
+    "a key that may be NULL": (
+        r.Join(UNSURE, B, "left", on(UNSURE.columns[1], B.columns[1])),
+        None,
+    ),
     "a key that is left out": (
         r.Join(
             r.Project(A, tuple(map(s.identity, A.columns[1:]))),
