@@ -48,7 +48,7 @@ def errors_page() -> str:
         "# Errors",
         "",
         "An error names the object and the fact, and then the way out. With `--json` a command prints it on its standard output, as",
-        '`{"error": {"code", "message", "hint"}}`; in logs of Airflow the code stands before the message. The exit code says what a',
+        '`{"error": {"code", "message", "hint"}}`; in logs of Airflow stands the code or, where a retry may help, the class. The exit code says what a',
         "retry can help: 2 is for you to change, 3 may pass with the next attempt, 1 is a defect of ours.",
         "",
         "*This page is written by `python -m tools.docs` from `slacktide.errors`.*",

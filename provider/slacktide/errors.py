@@ -8,7 +8,7 @@
     │   ├── InvalidSettingError      a setting, argument or variable has no such value
     │   ├── QueryError               the text of a view does not parse or resolve, or Spark cannot run it
     │   ├── SinkError                an answer cannot be published where it should be
-    │   ├── SetupError               Java, Spark, an extra or a connection is missing
+    │   ├── SetupError               Java, Spark, a connector, an extra, a connection or a package is missing
     │   ├── SourceError              a source's files cannot be read as declared
     │   │   └── ArrivalChangedError  a file changed after it was accepted
     │   ├── UnknownObjectError       no source, view, function, plan or run has this name
@@ -19,8 +19,8 @@
     │       ├── WorkspaceMissingError
     │       └── NewerFormatError     written by a newer version
     ├── RetryableError               the same call may succeed later: exit code 3
-    │   ├── CommitConflictError      another writer changed what this one used
-    │   ├── ExecutionError           the engine failed for a reason outside the query
+    │   ├── CommitConflictError      somebody else changed what this one used
+    │   ├── ExecutionError           Spark or Airflow failed for a reason outside the query
     │   └── StorageError             the object store failed
     │       └── DamagedFileError     a file of the workspace is missing, cut off or altered
     └── InvariantError               a defect of ours: exit code 1
@@ -95,7 +95,7 @@ class QueryError(UserError):
 
 
 class SetupError(UserError):
-    """Java, Spark, an extra or a connection is missing."""
+    """Java, Spark, a connector, an extra, a connection or a package is missing, or cannot be used."""
 
     code = "SETUP"
 
@@ -174,13 +174,13 @@ class RetryableError(SlacktideError):
 
 
 class CommitConflictError(RetryableError):
-    """Another writer changed what this one used."""
+    """Somebody else changed what this one used: another run, or whoever writes landed files."""
 
     code = "COMMIT_CONFLICT"
 
 
 class ExecutionError(RetryableError):
-    """The engine failed for a reason outside the query."""
+    """Spark or Airflow failed for a reason outside the query."""
 
     code = "EXECUTION"
 

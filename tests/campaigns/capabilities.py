@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from slacktide.spark.sessions.session import local_session
+from slacktide.spark.sessions.session import start_session
 from tests.harness.capabilities import CHANGES, PAGE, page, played
 from tests.harness.constructs import CONSTRUCTS
 from tests.harness.small_changes import shares
@@ -16,7 +16,7 @@ from tests.harness.small_changes import shares
 
 def main() -> int:
     """Run the campaign."""
-    spark = local_session("capabilities")
+    spark = start_session("capabilities")
     with tempfile.TemporaryDirectory() as folder:
         found = played(spark, Path(folder) / "all", [*CONSTRUCTS], [*CHANGES])
         read = shares(spark, Path(folder) / "large", CONSTRUCTS)

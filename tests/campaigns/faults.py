@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run the campaign; kinds that the output holds already are not run again."""
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     found = json.loads(arguments.out.read_text()) if arguments.out.exists() else {"kinds": {}}
-    spark = local_session("faults", conf={"spark.driver.memory": "2g"})
+    spark = start_session("faults", conf={"spark.driver.memory": "2g"})
     for name in KINDS:
         if name not in found["kinds"]:
             played = play(spark, name)

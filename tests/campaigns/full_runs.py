@@ -139,7 +139,7 @@ def _spread(found: list[float]) -> dict[str, float]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the campaign."""
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="that is not there yet")
@@ -150,7 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     case = Showcase(asked.folder, asked.scale, asked.views)
     conf = case.spark_conf() | {"spark.driver.memory": "4g"}
-    spark = local_session("full-runs", conf=conf)
+    spark = start_session("full-runs", conf=conf)
     pairs, cells = Pairs(spark, case, asked.repetitions), {}
     for after in (BUILT, *ARRIVALS):
         if after in ARRIVALS:

@@ -89,14 +89,14 @@ def _run(lab: Lab, number: int, report: dict[str, Any], spent: float) -> Run:
 
 def main() -> int:
     """Let both workspaces grow, and keep what their refreshes cost."""
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     found: dict[str, Any] = {"rows": ROWS, "prices": asdict(PRICES)}
-    with local_session("long chains") as spark:
+    with start_session("long chains") as spark:
         found |= versions(spark)
         ways = (("compacted", PRICES, arguments.runs), ("never", NEVER, arguments.runs // 2))
         for name, prices, count in ways:

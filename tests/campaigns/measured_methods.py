@@ -270,7 +270,7 @@ def summary(cells: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the campaign, cell by cell."""
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
@@ -282,7 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = json.loads(chosen.out.read_text()) if chosen.out.exists() else {**setting, "cells": {}}
     if any(found[name] != value for name, value in setting.items()):
         raise SystemExit(f"{chosen.out} is of another setting; remove it")
-    spark = local_session("measured-methods", conf={"spark.driver.memory": "4g"})
+    spark = start_session("measured-methods", conf={"spark.driver.memory": "4g"})
     machine = setting_of(spark) | {"cores": os.cpu_count(), "machine": platform.machine()}
     ran = commit()
     for pattern in PATTERNS:

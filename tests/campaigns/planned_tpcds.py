@@ -125,14 +125,14 @@ def summary(cells: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the campaign, cell by cell."""
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--queries", nargs="+", default=QUERIES)
     chosen = parser.parse_args(arguments)
     cells = json.loads(chosen.out.read_text())["cells"] if chosen.out.exists() else {}
-    spark = local_session("planned-tpcds", conf=QUICK)
+    spark = start_session("planned-tpcds", conf=QUICK)
     head = {"versions": versions(spark)}
     with tempfile.TemporaryDirectory() as folder:
         history = Path(folder)

@@ -92,7 +92,7 @@ def summary(views: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 def main() -> int:
     """Run the campaign; views that the output holds already are not run again."""
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--views", type=int, default=100)
@@ -102,7 +102,7 @@ def main() -> int:
     found: dict[str, Any] = {"seed": arguments.seed, "views": []}
     if arguments.out.exists():
         found = json.loads(arguments.out.read_text())
-    spark = local_session("planner", conf=QUICK)
+    spark = start_session("planner", conf=QUICK)
     found["versions"] = versions(spark)
     for number, case in enumerate(views(arguments.views, arguments.seed)):
         if number < len(found["views"]):

@@ -40,12 +40,12 @@ EAGER_EVERY = 4
 
 def main() -> int:
     """Run the campaign; rounds that the output holds already are not run again."""
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     arguments = _arguments()
     found = _resumed(arguments)
     collate = any(is_collated(seed) for _, seeds in _rounds(arguments) for seed in seeds)
-    spark = local_session("random-views", conf=COMPILED if collate else QUICK)
+    spark = start_session("random-views", conf=COMPILED if collate else QUICK)
     made = versions(spark)
     shrunk = {signature(view["wrong"]) for view in _views(found) if view["wrong"]}
     part, parts = map(int, arguments.part.split("/"))

@@ -75,10 +75,10 @@ def options(
 
 def session(name: str, asked: argparse.Namespace) -> SparkSession:
     """A session for the workspaces of a campaign."""
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     conf = Showcase(asked.folder, asked.scale).spark_conf() | {"spark.driver.memory": "4g"}
-    return local_session(name, conf=conf)
+    return start_session(name, conf=conf)
 
 
 @contextmanager

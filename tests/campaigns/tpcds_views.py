@@ -154,7 +154,7 @@ def run_group(
 
 def main() -> int:
     """Run the campaign; groups that the output holds already are not run again."""
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batches", type=int, default=8)
@@ -178,7 +178,7 @@ def main() -> int:
             shutil.rmtree(work / "unfinished", ignore_errors=True)
             generate_history(work / "unfinished", seed=SEED, kinds=kinds(arguments.batches))
             (work / "unfinished").rename(history)
-        spark = local_session("tpcds-views", conf=QUICK)
+        spark = start_session("tpcds-views", conf=QUICK)
         for group in waiting:
             root = work / group.names[0]
             for _ in run_group(group, root, history, spark, arguments.batches):

@@ -84,7 +84,7 @@ def play(
 
 def main() -> int:
     """Run the campaign; what the output holds is not played again."""
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=SCALE, help="of TPC-H")
@@ -95,7 +95,7 @@ def main() -> int:
     arguments = parser.parse_args()
     found = json.loads(arguments.out.read_text()) if arguments.out.exists() else {"plays": []}
     played = {(one["nature"], one["way"]) for one in found["plays"]}
-    spark = local_session("tpch-paces", conf=QUICK)
+    spark = start_session("tpch-paces", conf=QUICK)
     for nature in arguments.nature or tpch.NATURES:
         for way in WAYS:
             if (nature, way) in played:

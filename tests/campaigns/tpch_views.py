@@ -115,7 +115,7 @@ def steps(
 
 def main() -> int:
     """Run the campaign; natures that the output holds at this length already are not run again."""
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batches", type=int, default=16)
@@ -123,7 +123,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     found = json.loads(arguments.out.read_text()) if arguments.out.exists() else {"natures": {}}
-    spark = local_session("tpch-views", conf=QUICK)
+    spark = start_session("tpch-views", conf=QUICK)
     for nature in tpch.NATURES:
         if len(found["natures"].get(nature, ())) >= arguments.batches:
             continue

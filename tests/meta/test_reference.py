@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from slacktide import errors
+from slacktide import Workspace, errors
 from slacktide.cli.main import INTERRUPTED, PIPE_CLOSED, app
 from tests.meta.tree import PROVIDER, ROOT
 
@@ -111,3 +111,10 @@ def test_what_it_links_is_there() -> None:
     }
     for place, head in re.findall(r"\]\(([^)#:]*)#?([^)]*)\)", PAGE):
         assert (FILE.parent / place).exists() if place else head in heads, (place, head)
+
+
+def test_methods_of_the_page_are_there() -> None:
+    cells = rows(section("Python")).values()
+    named = {one for cell in cells for one in re.findall(r"`(?:Workspace\.)?([a-z_]+)[`(]", cell)}
+    assert len(named) > 20
+    assert [name for name in sorted(named) if not hasattr(Workspace, name)] == []

@@ -11,8 +11,6 @@ from pyspark.sql import Row
 
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import SourceError
-from tools.bootstrap import ROOT
-from tools.jars import AVRO
 
 SCHEMA = "id BIGINT, amount DECIMAL(10,2), _change_type STRING"
 
@@ -54,7 +52,3 @@ def test_a_file_that_is_no_avro_is_named(spark, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"1\.avro"):
         ws.refresh(spark)
     assert ws.status().to_dict()["runs"] == 0
-
-
-def test_the_readme_names_the_package() -> None:
-    assert AVRO in (ROOT / "README.md").read_text(encoding="utf-8")

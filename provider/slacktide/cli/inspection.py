@@ -135,9 +135,8 @@ def history(
         heads = ("run", "ended", "method", "rows read", "rows out", "CPU s", "expected CPU s")
         show_table(heads, [_view_run(report, report["views"][view]) for report in reports])
     if looked.asked:
-        of = "these" if view else "the computations of views in these"
         say(
-            f"in {looked.right} of {looked.asked} of {of} no other way was expected to cost clearly less"
+            f"for {looked.right} of {looked.asked} choices no other way was expected to cost clearly less"
         )
 
 

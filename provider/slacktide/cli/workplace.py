@@ -29,8 +29,9 @@ def folder(keep: str | None) -> Iterator[Path]:
 
 
 def spark_inside(root: Path) -> dict[str, str]:
-    """Give the settings that keep what Spark writes for itself inside a folder."""
+    """Give the settings that keep Spark on this machine, and what it writes for itself inside a folder."""
     return {
+        "spark.master": "local[*]",
         "spark.local.dir": str(root / "spark"),
         "spark.sql.warehouse.dir": str(root / "warehouse"),
     }

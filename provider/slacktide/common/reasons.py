@@ -32,7 +32,7 @@ SENTENCES: Final = MappingProxyType(
         "RECURSIVE_QUERY": "the query is recursive",
         "REFERENCE_BROKEN": "the answer went by a foreign key that does not hold ({detail})",
         "RUNTIME_GUARD": "the run wrote or took more than its program is worth ({detail})",
-        "SEARCH_CUT": "the search for a plan ended when its budget was spent, and the best found by then was taken",
+        "SEARCH_CUT": "the search for a plan ended when its budget was spent, so a cheaper one may exist",
         "STALE_PLAN": "what the plan started from has moved, so it was made again ({detail})",
         "STATES_LEFT": "what increments would save does not pay for building the states yet ({detail})",
         "STATES_KEPT": "the answer is made from what is remembered already",

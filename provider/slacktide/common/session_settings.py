@@ -21,10 +21,6 @@ RUNNING: Final[Mapping[str, str]] = MappingProxyType(
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
     }
 )
-# Files are read whole, or whoever reads them fails, whatever a session is told: of an option for each read.
-STRICT: Final[Mapping[str, str]] = MappingProxyType(
-    {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
-)
 # A run of many views must not compile twice.
 USUAL: Final[Mapping[str, str]] = MappingProxyType(
     {

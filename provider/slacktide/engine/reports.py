@@ -7,6 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 
+def ways_without(predicted: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The ways that a run was priced by, without what its period had stored."""
+    period = predicted.get("period") or {}
+    found: Sequence[Mapping[str, Any]] = period.get("alternatives") or predicted.get(
+        "alternatives", ()
+    )
+    return found
+
+
 def was_at_work(method: str, actual: Mapping[str, Any] | None) -> bool:
     """Whether a run computed a view, failed over it, or gave up what it had begun, by what its report says of the view."""
     return method != "unchanged" or bool(actual)

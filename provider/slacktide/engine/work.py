@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_of_view
 from slacktide.engine.definitions.drafts import ViewDraft
-from slacktide.engine.sources.pins import Marks
+from slacktide.engine.sources.pins import Sightings
 from slacktide.errors import (
     DamagedFileError,
     InvariantError,
@@ -28,7 +28,7 @@ class Work:
     Attributes:
         switched: whether it turned back to a full run without states, as there was more to do than expected.
         given_up: what that cost which was left to the due refresh.
-        looked_at: what a store told of landed files before the programs of the view read them.
+        seen: what a store told of landed files before programs read them; one for all views of the run.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Work:
     error: SlacktideError | None = None
     switched: bool = False
     given_up: Cost | None = None
-    looked_at: Marks = field(default_factory=dict)
+    seen: Sightings = field(default_factory=dict)
 
     @property
     def is_done(self) -> bool:

@@ -19,12 +19,13 @@ from slacktide.engine.checking.foreign_key_verification import (
 )
 from slacktide.engine.checking.verification import Verification, Verifier
 from slacktide.engine.definitions.catalogue import Catalogue
-from slacktide.engine.definitions.declaring import declare, run_declared
+from slacktide.engine.definitions.declaring import declare
 from slacktide.engine.definitions.drafts import known
 from slacktide.engine.intake.accepting import Intake
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning.plan_making import make_plan
 from slacktide.engine.reports import Report
+from slacktide.engine.running.applying import run_declared
 from slacktide.engine.running.refreshing import Refresh
 from slacktide.engine.telling.explanation import (
     Explanation,

@@ -159,11 +159,9 @@ def judge(config: WorkspaceConfig, status: Mapping[str, Any], pending: Mapping[s
         for name in sorted(config.declarations.get(part, {}))
         if part in status and name not in status[part]
     ]
-    behind = [
-        name
-        for name, view in sorted(status.get("views", {}).items())
-        if (view.get("sink") or {}).get("behind")
-    ]
+    sinks = {n: view["sink"] for n, view in status.get("views", {}).items() if view.get("sink")}
+    # What cannot be looked at from here, or written at all, is behind for ever.
+    behind = sorted(name for name, sink in sinks.items() if sink["behind"] and not sink["error"])
     standing = (_versions(status.get("sources", {})), _versions(status.get("views", {})))
     reasons = []
     if missing:

@@ -17,7 +17,7 @@ from slacktide.errors import (
     UnknownObjectError,
     WorkspaceMissingError,
 )
-from slacktide.orchestration.hook import SlacktideHook
+from slacktide.orchestration.hook import SlacktideHook, same_for_all
 from slacktide.orchestration.variable import DEFAULT_KEY, WorkspaceConfig, parse
 
 if TYPE_CHECKING:
@@ -66,18 +66,11 @@ def address(config: WorkspaceConfig) -> tuple[str, dict[str, Any]]:
     """Give root and storage options of a workspace.
 
     Raises:
-        InvalidSettingError: the root is a path that each process would begin where it runs.
+        InvalidSettingError: the root is a relative path.
     """
-    root = config.root
-    options: dict[str, Any] = {}
-    if root is None:
-        root, options = SlacktideHook(config.conn_id or SlacktideHook.default_conn_name).address()
-    if "://" not in root and not root.startswith(("/", "~")):
-        raise InvalidSettingError(
-            f"workspace {config.name} is at {root!r}, which is another place for each process of Airflow",
-            hint="give it as s3://…, gs://… or abfss://…, or as a path that begins with /",
-        )
-    return root, options
+    if config.root is not None:
+        return same_for_all(f"workspace {config.name}", config.root), {}
+    return SlacktideHook(config.conn_id or SlacktideHook.default_conn_name).address()
 
 
 def open_workspace(config: WorkspaceConfig, *, create: bool = False) -> Workspace:

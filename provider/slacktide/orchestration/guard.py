@@ -56,15 +56,10 @@ def spark_target(conn_id: str, connection: Any, deploy_mode: str | None = None) 
             f"Spark connection {conn_id} is used with the deploy mode {mode!r}",
             hint="use client or cluster",
         )
-    if mode == "cluster" and master.startswith("local"):
+    if mode == "cluster" and master.startswith(("local", "spark://")):
         raise SetupError(
             f"Spark connection {conn_id} has the master {master} and is used with the deploy mode cluster",
-            hint="a local master runs in client mode only",
-        )
-    if mode == "cluster" and master.startswith("spark://"):
-        raise SetupError(
-            f"Spark connection {conn_id} has the master {master} and is used with the deploy mode cluster",
-            hint="Spark runs Python applications on spark:// in client mode only",
+            hint="Python applications run in client mode on local and spark:// masters",
         )
     return SparkTarget(master=master, deploy_mode=mode)
 

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseHook
 
-from slacktide.errors import SetupError, SlacktideError
+from slacktide.errors import InvalidSettingError, SetupError, SlacktideError
 
 if TYPE_CHECKING:
     from slacktide.engine.workspace import Workspace
 
 CONNECTION_TYPE = "slacktide"
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/|[/~]")
+
+
+def same_for_all(what: str, root: str) -> str:
+    """Give a root back that is one place for all processes of Airflow.
+
+    Raises:
+        InvalidSettingError: it is a relative path, which begins where a process runs.
+    """
+    if _ABSOLUTE.match(root) is None:
+        raise InvalidSettingError(
+            f"{what} is at {root!r}, which is another place for each process of Airflow",
+            hint="give it as s3://…, gs://… or abfss://…, or as a path that begins with /",
+        )
+    return root
 
 
 class SlacktideHook(BaseHook):
@@ -48,6 +64,7 @@ class SlacktideHook(BaseHook):
 
         Raises:
             SetupError: there is no such connection, it is of another type, or it has no root.
+            InvalidSettingError: the root is a relative path.
         """
         connection = self._connection()
         if connection.conn_type != CONNECTION_TYPE:
@@ -61,7 +78,8 @@ class SlacktideHook(BaseHook):
                 f"connection {self.slacktide_conn_id} names no workspace",
                 hint="put the workspace root into its host",
             )
-        return root, storage_options(connection.extra_dejson)
+        told = same_for_all(f"connection {self.slacktide_conn_id}", root)
+        return told, storage_options(connection.extra_dejson)
 
     def get_conn(self) -> Workspace:
         """Open the workspace.

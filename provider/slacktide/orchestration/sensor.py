@@ -25,7 +25,7 @@ _GRACE = timedelta(minutes=2)
 
 
 class DeltaArrivalSensor(BaseSensorOperator):
-    """Waits for arrivals, or for declared objects that a workspace does not have yet.
+    """Waits for arrivals, for declared objects that a workspace lacks, for a changed declaration, or for a sink that lacks its answer.
 
     It only peeks: what lands is accepted by the plan. Its result is the list of the names of the
     workspaces to run. The decision is the same in all three modes (poke, reschedule, deferrable).
@@ -102,8 +102,8 @@ class DeltaArrivalSensor(BaseSensorOperator):
 
         Raises:
             AirflowSensorTimeout: nothing arrived in time.
-            ExecutionError: the trigger met an error; a retry follows where the task has some left. It is none of
-                Airflow's, of which `soft_fail` skips any.
+            ExecutionError: the trigger failed; a retry follows where the task has some left. After a deferral Airflow
+                turns its own errors into a skip under `soft_fail`, so it is none of these.
         """
         told = event or {"status": "error", "message": "the trigger ended without an event"}
         match told["status"]:
@@ -133,7 +133,7 @@ class DeltaArrivalSensor(BaseSensorOperator):
         return decide(sights, memory, now=system_clock(), patience=patience)
 
     def _memory(self, context: Context) -> dict[str, dict[str, str]]:
-        """Give what was remembered last, in this run or the one before; nothing where there is none."""
+        """Give what was remembered last, in this run or any before it; nothing where there is none."""
         own = context["ti"]
         # Without an index Airflow gives what all runs have remembered, in no order.
         before = own.xcom_pull(
@@ -145,7 +145,7 @@ class DeltaArrivalSensor(BaseSensorOperator):
         return before if isinstance(before, dict) else {}
 
     def _remember(self, context: Context, memory: Mapping[str, Mapping[str, str]]) -> None:
-        """Leave what was seen to the runs after this one, but for a run without a date: some databases take it for the newest."""
+        """Hand what was seen to later runs. Not from a run without a logical date: PostgreSQL takes it for the newest for ever."""
         if context["dag_run"].logical_date is not None:
             context["ti"].xcom_push(key=MEMORY_KEY, value=dict(memory))
 

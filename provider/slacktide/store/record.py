@@ -105,12 +105,17 @@ class Source:
         """Whether no row is ever taken away: rows of plain files come, and nothing else."""
         return self.kind == "files" or bool(self.arguments.get("append_only"))
 
+    def totals(self, start: int, end: int) -> Totals:
+        """The sums over the arrivals from one version to another that are not left out."""
+        found = Totals()
+        ends = [skipped - 1 for skipped in sorted(self.skipped) if start < skipped <= end]
+        for last, first in zip([*ends, end], [start, *(one + 1 for one in ends)], strict=True):
+            found = found.plus(self.arrivals.totals(first, last))
+        return found
+
     def rows_at(self, version: int) -> int | None:
         """Rows of the relation as of a version; None where a file's rows are not known."""
-        totals = Totals()
-        ends = [skipped - 1 for skipped in sorted(self.skipped) if skipped <= version]
-        for end, start in zip([*ends, version], [0, *(end + 1 for end in ends)], strict=True):
-            totals = totals.plus(self.arrivals.totals(start, end))
+        totals = self.totals(0, version)
         if totals.rows is None or totals.deletes is None:
             return None
         return max(totals.rows - 2 * totals.deletes, 0)

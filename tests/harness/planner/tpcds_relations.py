@@ -23,13 +23,13 @@ FOLDER = Path(__file__).parent / "tpcds"
 def main() -> int:
     """Read all views; what has no relation is named, and nothing is written for it."""
     from slacktide.spark.reader import read_view
-    from slacktide.spark.sessions.session import local_session
+    from slacktide.spark.sessions.session import start_session
 
     schemas = {
         table: [{**column, "nullable": column["name"] not in KEYS[table]} for column in columns]
         for table, columns in SCHEMAS.items()
     }
-    spark = local_session("tpcds-relations")
+    spark = start_session("tpcds-relations")
     unread = 0
     for name, sql in workable_queries().items():
         view = read_view(spark, sql, schemas)

@@ -108,25 +108,3 @@ def test_what_is_refused_changes_nothing(filled: Lab, tmp_path: Path) -> None:
         assert refused.value.hint
     assert lab.number == number
     lab.verified()
-
-
-def test_the_declarations_widen_a_source_where_they_apply(lab: Lab) -> None:
-    lab.source("t", NARROW, *ROWS)
-    lab.view("stars", "SELECT * FROM t")
-    lab.refresh()
-    declared = {
-        "sources": {"t": {"kind": "change-feed", "path": str(lab.folder("t")), "schema": WIDE}},
-        "views": {"wide": {"sql": "SELECT max(w) AS m FROM t"}},
-    }
-    lab.shape("t", WIDE)
-    lab.land("t", insert=[("k1", 1, 10)])
-    plan = lab.ws.plan(declarations=declared)
-    assert plan.notices[0] == 'source t is declared with more columns; "apply": true adds them'
-    plan = lab.ws.plan(declarations={**declared, "apply": True})
-    report = lab.ws.refresh(lab.spark, plan)
-    assert {view.method for view in report.views.values()} == {"full"}
-    lab.verified()
-    assert lab.read("wide") == [(10,)]
-    assert lab.ws.read(lab.spark, "stars").columns == ["k", "v", "w"]
-    again = lab.ws.plan(declarations={**declared, "apply": True})
-    assert (again.is_empty, again.notices) == (True, ())

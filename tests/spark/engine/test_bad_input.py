@@ -16,6 +16,7 @@ import pytest
 from slacktide import errors as e
 from slacktide.engine.running import computing, refreshing
 from slacktide.engine.workspace import Workspace
+from slacktide.spark.tables import landed
 from tests.harness.lab import Lab
 from tests.harness.summed import DDL, SUMS, first_file, refused, summed
 
@@ -418,23 +419,52 @@ def test_files_are_read_whole_whatever_the_session_is_told(shop: Lab, setting: s
         plan = shop.ws.plan()
         newest = max(shop.folder("t").iterdir(), key=lambda path: path.stat().st_mtime_ns)
         whole = newest.read_bytes()
+        build = landed._landed
+
+        def built(*given: Any) -> Any:
+            """Spark has seen the file, and has not read it."""
+            table = build(*given)
+            damage(newest, setting)
+            return table
+
         with pytest.MonkeyPatch.context() as patch:
-            # It is damaged after it was looked at.
-            patch.setattr(refreshing, "check_pinned", lambda *_: damaged(newest, setting))
+            patch.setattr(landed, "_landed", built)
+            patch.setattr(refreshing, "check_unmoved", lambda *_, **__: None)
             with pytest.raises(e.SlacktideError, match=newest.name):
                 shop.ws.refresh(shop.spark, plan)
+            patch.undo()
         newest.write_bytes(whole)
         shop.step()
     finally:
         told.remove(name)
 
 
-def damaged(path: Path, setting: str) -> dict[str, Any]:
+def damage(path: Path, setting: str) -> None:
     """Have a file be gone, or not be what it was."""
     if setting == "ignoreMissingFiles":
-        path.unlink()
-    else:
-        content = path.read_bytes()
-        footer = int.from_bytes(content[-8:-4], "little") + 8
-        path.write_bytes(content[:4] + bytes(len(content) - footer - 4) + content[-footer:])
-    return {}
+        path.unlink(missing_ok=True)
+        return
+    content = path.read_bytes()
+    footer = int.from_bytes(content[-8:-4], "little") + 8
+    path.write_bytes(content[:4] + bytes(len(content) - footer - 4) + content[-footer:])
+
+
+def test_a_file_that_is_torn_while_the_run_reads_it_is_tried_again(
+    shop: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What Spark says of it then is not what is wrong with it."""
+    shop.land("t", insert=[("c", n) for n in range(1000)])
+    newest = max(shop.folder("t").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    whole, compute = newest.read_bytes(), computing.compute
+
+    def computed(*given: Any) -> None:
+        damage(newest, "torn")
+        compute(*given)
+
+    plan = shop.ws.plan()
+    with monkeypatch.context() as patch:
+        patch.setattr(refreshing, "compute", computed)
+        with refused(shop, e.CommitConflictError, "was written while the run read it"):
+            shop.ws.refresh(shop.spark, plan)
+    newest.write_bytes(whole)
+    shop.step(sums="incremental")

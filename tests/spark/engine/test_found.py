@@ -106,35 +106,6 @@ def test_a_paused_view_is_not_run(lab: Lab) -> None:
     assert lab.refresh().views["asleep"].method == "full"
 
 
-def test_views_of_one_variable_may_read_each_other(lab: Lab) -> None:
-    lab.source("t", "x INT", (1,), (2,))
-    views = {
-        "third": {"sql": "SELECT sum(x) AS x FROM second", "policy": "full"},
-        "second": {"sql": "SELECT x FROM first WHERE x > 1"},
-        "first": {"sql": "SELECT x FROM t"},
-        "broken": {"sql": "SELECT nothing FROM t"},
-        "above": {"sql": "SELECT * FROM broken"},
-    }
-    report = lab.ws.refresh(lab.spark, lab.ws.plan(declarations={"views": views}))
-    assert {name for name, view in report.views.items() if view.error} == {"broken", "above"}
-    assert lab.bag("third") == {(2,): 1}
-    lab.verified()
-
-
-def test_a_plan_that_was_committed_changes_no_definition(lab: Lab) -> None:
-    lab.source("t", "x INT", (1,))
-    lab.view("v", "SELECT x FROM t", policy="auto")
-    lab.refresh()
-    declared = {"views": {"v": {"sql": "SELECT x + 1 AS x FROM t"}}, "apply": True}
-    plan = lab.ws.plan(declarations=declared)
-    lab.ws.refresh(lab.spark, plan)
-    assert lab.bag("v") == {(2,): 1}
-    lab.ws.replace_view(lab.spark, "v", "SELECT x + 2 AS x FROM t")
-    lab.refresh()
-    lab.ws.refresh(lab.spark, plan.plan_id)
-    assert lab.bag("v") == {(3,): 1}
-
-
 def test_a_run_that_is_not_there(lab: Lab) -> None:
     lab.source("t", "x INT", (1,))
     lab.view("v", "SELECT x FROM t")
@@ -209,45 +180,3 @@ def test_days_that_pythons_calendar_has_not_are_keys(lab: Lab) -> None:
     assert lab.refresh().views["met"].method == "incremental"
     assert lab.ws.verify(lab.spark).equal
     assert set(lab.read("met")) == {(15_007, 2), (14_993, 3)}
-
-
-def test_a_declared_change_that_cannot_be_read_holds_back_no_other_view(lab: Lab) -> None:
-    lab.source("t", "x INT", (1,))
-    lab.view("bad", "SELECT x FROM t", same)
-    lab.view("good", "SELECT x FROM t", same)
-    lab.refresh()
-    lab.land("t", insert=[(2,)])
-    declared: dict[str, Any] = {
-        "apply": True,
-        "views": {
-            "bad": {"sql": "SELECT nothing FROM t"},
-            "good": {"sql": "SELECT x + 1 AS x FROM t"},
-        },
-    }
-    report = lab.ws.refresh(lab.spark, lab.ws.plan(declarations=declared))
-    assert {name for name, view in report.views.items() if view.error} == {"bad"}
-    assert lab.bag("good") == {(2,): 1, (3,): 1}
-    assert lab.bag("bad") == {(1,): 1}, "it keeps its answer until its declaration is mended"
-    declared["views"]["bad"]["sql"] = "SELECT x + 2 AS x FROM t"
-    lab.ws.refresh(lab.spark, lab.ws.plan(declarations=declared))
-    assert lab.bag("bad") == {(3,): 1, (4,): 1}
-
-
-def test_declared_changes_may_need_each_other_in_any_order(lab: Lab) -> None:
-    lab.source("t", "x INT", (1,))
-    lab.view("above", "SELECT x FROM t", same)
-    lab.view("below", "SELECT x FROM t", same)
-    lab.refresh()
-    declared = {
-        "apply": True,
-        "views": {
-            "above": {"sql": "SELECT x, y, z FROM below JOIN fresh USING (x)"},
-            "below": {"sql": "SELECT x, x + 1 AS y FROM t"},
-            "fresh": {"sql": "SELECT x, x + 2 AS z FROM t"},
-        },
-    }
-    report = lab.ws.refresh(lab.spark, lab.ws.plan(declarations=declared))
-    assert not [name for name, view in report.views.items() if view.error]
-    lab.ws.refresh(lab.spark, lab.ws.plan(declarations=declared))
-    assert lab.bag("above") == {(1, 2, 3): 1}
-    assert lab.ws.plan(declarations=declared).is_empty

@@ -253,10 +253,10 @@ def test_places_that_cannot_be(shop: Lab) -> None:
             lab.view("more", SUMS, None, sink={"parquet": place})
         assert caught.value.hint, place
     for sink, says in (
-        ({"delta": "/tmp/x"}, "kind delta, and Parquet is the one kind"),
-        ({"iceberg": "a.b"}, "kind iceberg, and Parquet is the one kind"),
+        ({"delta": "/tmp/x"}, "kind delta; only parquet is supported"),
+        ({"iceberg": "a.b"}, "kind iceberg; only parquet is supported"),
         ({"parquet": ""}, "has the sink"),
-        ({"csv": "/tmp/x"}, "has the sink"),
+        ({"csv": "/tmp/x"}, "kind csv; only parquet is supported"),
         ("/tmp/x", "has the sink"),
     ):
         with pytest.raises(e.InvalidSettingError, match=says) as refused:

@@ -11,6 +11,8 @@ from slacktide.engine.plan import Plan
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import InvalidSettingError, NewerFormatError
 from slacktide.optimizer.plan import ViewPlan
+from tests.harness.priced import Priced
+from tests.unit.optimizer.views import SUMMED, view
 
 pytestmark = pytest.mark.unit
 
@@ -63,3 +65,16 @@ def test_a_plan_of_another_workspace_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettingError, match="made for another workspace") as refused:
         there.count(plan)
     assert "slacktide plan" in str(refused.value)
+
+
+def test_what_others_made_superfluous_is_committed(tmp_path: Path) -> None:
+    """Whoever waits for the report of the plan finds one."""
+    priced = Priced(tmp_path, view(SUMMED), {"orders": 10, "lines": 10})
+    late = priced.ws.plan()
+    assert not late.is_empty
+    priced.run(lambda _: 1.0)
+    report = priced.ws.count(late)
+    assert report.run == 2
+    assert priced.ws.report(late.plan_id) == report
+    assert {told.method for told in report.views.values()} == {"unchanged"}
+    assert priced.ws.count(late).run == 2

@@ -200,14 +200,6 @@ def test_a_small_view_goes_by_the_share(tmp_path: Path) -> None:
     assert code(step(small, 2.0, rows=4000)) == ["CHANGE_TOO_LARGE"]
 
 
-def test_a_small_view_is_not_taken_in_by_what_is_plainly_dearer(tmp_path: Path) -> None:
-    small = Priced(tmp_path, view(SUMMED), {"orders": 1000, "lines": 4000})
-    small.run(costs(0.5))
-    assert step(small, 85.0, rows=40)["method"] == "incremental"
-    for _ in range(3):
-        assert code(step(small, 85.0, rows=40)) == ["CHEAPER_FULL"]
-
-
 def test_of_files_whose_rows_nobody_counts_the_bytes_tell(tmp_path: Path) -> None:
     """A view over large files of text is weighed as any other."""
     large = Priced(tmp_path, view(SUMMED), {"orders": 1000, "lines": 4000})
@@ -219,6 +211,17 @@ def test_of_files_whose_rows_nobody_counts_the_bytes_tell(tmp_path: Path) -> Non
     plan = large.ws.plan().views[0]
     assert [reason.code for reason in plan.reasons] == ["CHEAPER_FULL"]
     assert plan.predicted["changed_rows"] == 10_000
+
+
+def test_of_files_whose_rows_nobody_counts_full_runs_grow_with_their_bytes(tmp_path: Path) -> None:
+    large = Priced(tmp_path, view(SUMMED), {"orders": 1000, "lines": 4000})
+    large.arrive("lines", None, size=8 * 1_000_000)
+    large.run(costs(0.5))
+    large.arrive("lines", None, size=8 * 9_000_000)
+    plan = large.ws.plan().views[0]
+    rebuild = next(one for one in plan.predicted["alternatives"] if one["way"] == "rebuild")
+    assert rebuild["basis"] == "observed"
+    assert rebuild["price"] == pytest.approx(10 * REBUILD, rel=0.1)
 
 
 def test_a_large_change_is_taken_in_by_increments_where_these_are_cheap(priced: Priced) -> None:
@@ -296,7 +299,7 @@ def test_history_sets_what_was_expected_beside_what_it_took(
     assert run_command(["--workspace", root, "history", VIEW]) == 0
     told = capsys.readouterr().out
     assert "expected CPU s" in told
-    assert "in 2 of 2 of these no other way was expected to cost clearly less" in told
+    assert "for 2 of 2 choices no other way was expected to cost clearly less" in told
     assert run_command(["--workspace", root, "status"]) == 0
     told = capsys.readouterr().out
     assert "cost model: of 3 past computations" in told

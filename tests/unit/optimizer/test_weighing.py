@@ -46,10 +46,10 @@ def test_while_no_run_has_shown_anything_the_share_decides(
 
 @pytest.mark.parametrize("rows", [LEAST_ROWS - 1, None])
 def test_a_small_view_goes_by_the_share_unless_that_is_plainly_dearer(rows: int | None) -> None:
-    dear = case(past(1, "rebuild", 1.0), past(2, "incremental", 3.0))
+    dear = case(past(1, "rebuild", 1.0), past(2, "incremental", 4.0))
     assert weigh(dear).way != "incremental"
     assert weigh(with_rows(dear, rows)).way == "incremental"
-    dearer = with_rows(case(past(1, "rebuild", 1.0), past(2, "incremental", 9.0)), rows)
+    dearer = with_rows(case(past(1, "rebuild", 1.0), past(2, "incremental", 4.01)), rows)
     found = weigh(dearer)
     assert (found.way, code(found)) == ("rebuild", "CHEAPER_FULL")
     lost = weigh(replace(dearer, missing="states/x"))

@@ -50,8 +50,9 @@ def test_a_sink_that_lacks_its_answer_calls():
     assert sight.reason == "the sinks of revenue lack their answers"
     memory = step(sight, {}).memory
     assert step(sight, memory, minutes=1).ready == ()
-    told["views"]["revenue"]["sink"]["behind"] = False
-    assert not judge(SHOP, told, {}).calls
+    for state in ({"behind": False}, {"behind": True, "error": {"message": "no access"}}):
+        told["views"]["revenue"]["sink"] = {"path": "/out", "run": 1, "error": None, **state}
+        assert not judge(SHOP, told, {}).calls
 
 
 def test_nothing_new_does_not_call():

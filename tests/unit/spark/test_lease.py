@@ -25,7 +25,7 @@ def test_a_session_is_stopped_by_whoever_started_it(
     monkeypatch: pytest.MonkeyPatch, context: object, stopped: bool
 ) -> None:
     session = Session()
-    monkeypatch.setattr(lease, "local_session", lambda *_, **__: session)
+    monkeypatch.setattr(lease, "start_session", lambda *_, **__: session)
     monkeypatch.setattr(SparkContext, "_active_spark_context", context)
     # Java knows an active session for each thread alone, and of this one none.
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)

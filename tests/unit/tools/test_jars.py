@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tools import jars
-from tools.bootstrap import Unprepared
+from tools.bootstrap import ROOT, Unprepared
 
 
 @pytest.fixture
@@ -48,6 +48,10 @@ def test_the_lock_holds_what_is_asked_for_and_no_addresses() -> None:
         assert f"{group}_{name}-{version}.jar" in locked
     for package in jars.EXCLUDED:
         assert not any(name.startswith(package.replace(":", "_")) for name in locked)
+
+
+def test_the_readme_names_the_package_of_avro() -> None:
+    assert jars.AVRO in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_folder_where_spark_can_resolve_nothing(

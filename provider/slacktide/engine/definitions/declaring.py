@@ -8,22 +8,17 @@ have are refused then, before there is a plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from slacktide.common.names import check_name
 from slacktide.engine.definitions.catalogue import Catalogue
 from slacktide.engine.definitions.drafts import USUAL_FUNCTION, check_settings, notice_of
-from slacktide.engine.plan import Alteration, Declared, Plan, Registration
-from slacktide.engine.reports import Report
+from slacktide.engine.plan import Alteration, Declared, Registration
 from slacktide.engine.sources import check_arguments, has_other_columns, is_wider, widened
-from slacktide.errors import InvalidSettingError, SlacktideError, UserError
+from slacktide.errors import InvalidSettingError
 from slacktide.store.record import FunctionRecord, Source
 from slacktide.store.world import World
-
-if TYPE_CHECKING:
-    from slacktide.spark.sessions.handles import SparkSession
-    from slacktide.store.store import Store
 
 _NEEDED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "source": (("kind",), '{"kind": "files", "path": "…"}'),
@@ -141,59 +136,3 @@ def differs(world: World, name: str, sql: str, settings: Mapping[str, Any]) -> b
     """Whether a view of the workspace has another text or other settings."""
     record = world.views[name]
     return record.sql != sql or record.settings != dict(settings)
-
-
-def run_declared(
-    catalogue: Catalogue,
-    store: Store,
-    spark: SparkSession,
-    plan: Plan,
-    run: Callable[[Plan, Mapping[str, SlacktideError]], Report],
-) -> Report:
-    """Change what a plan declares otherwise, and execute it; where a view changed, it is stale, and made again.
-
-    Views may be declared in any order, whichever read which, and may read those that only the run creates.
-
-    Args:
-        catalogue: which changes definitions.
-        store: of the workspace.
-        spark: by which texts are read.
-        plan: the plan.
-        run: executes it, but for views that were not changed, by name with the reason: they keep their answers.
-
-    Raises:
-        InvalidSettingError: the plan was made for another workspace.
-        UserError: a source cannot be altered, or a view cannot be changed with those that the run has created.
-    """
-    refused = _apply(catalogue, store, spark, plan)
-    creates = any(not item.replaces for item in plan.register)
-    report = run(plan, {} if creates else refused)
-    if creates and refused:
-        for error in _apply(catalogue, store, spark, plan).values():
-            raise error
-    return report
-
-
-def _apply(
-    catalogue: Catalogue, store: Store, spark: SparkSession, plan: Plan
-) -> dict[str, SlacktideError]:
-    """Change what a plan says; give by name why views could not be changed."""
-    plan.check_made_for(store.identity, store.root)
-    for change in plan.alter:
-        source = store.world().sources.get(change.name)
-        if source is not None and is_wider(source, change.schema):
-            catalogue.alter_source(spark, change.name, change.schema)
-    waiting = [item for item in plan.register if item.replaces]
-    while True:
-        refused: dict[str, SlacktideError] = {}
-        for item in waiting:
-            world = store.world()
-            if item.name in world.views and differs(world, item.name, item.sql, item.settings):
-                try:
-                    catalogue.replace_view(spark, item.name, item.sql, item.settings)
-                except UserError as error:
-                    refused[item.name] = error
-        left = [item for item in waiting if item.name in refused]
-        if len(left) in {0, len(waiting)}:
-            return refused
-        waiting = left

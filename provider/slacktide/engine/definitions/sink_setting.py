@@ -33,7 +33,7 @@ def check_sink(name: str, value: Any) -> dict[str, str]:
         kind, path = next(iter(value.items()))
         if kind != "parquet":
             raise InvalidSettingError(
-                f"view {name} has a sink of the kind {kind}, and Parquet is the one kind",
+                f"view {name} has a sink of the kind {kind}; only parquet is supported",
                 hint=_FORM,
             )
         if isinstance(path, str) and path.strip():

@@ -186,7 +186,7 @@ class Intake:
             return
         file = landed[path]
         now = isoformat(self._clock())
-        left_out = Arrival(files=(file,), rows=0, bytes=file.size, accepted=now)
+        left_out = Arrival(files=(file,), rows=0, bytes=file.size, accepted=now, deletes=0)
         self._store.commit(
             [u.AcceptArrivals(name, [left_out]), u.SkipArrival(name, source.version + 1)],
             [q.SourceIs(name, source.epoch), q.SourceArrivals(name, source.version)],

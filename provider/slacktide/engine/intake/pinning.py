@@ -1,4 +1,4 @@
-"""Which pinned files a run reads, so that they are checked before anything is written.
+"""Which pinned files a run reads: they are checked before anything is written, and again before it commits.
 
 Programs, mirrors and the checks of foreign keys read landed files. A snapshot of a change feed is read from its
 mirror on, so that what is looked at follows what has come since, and not what there is; one of a source of files
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from slacktide.common.chain_ids import mirror_id
 from slacktide.common.tree import of_type
-from slacktide.engine.sources.pins import Marks, check_pins, check_unmoved
+from slacktide.engine.sources.pins import Sightings, check_pins
 from slacktide.engine.work import Work
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.program import operator as o
@@ -36,44 +36,36 @@ class Window:
 
 def check_pinned(
     store: Store, world: World, works: Sequence[Work], others: Iterable[Window] = ()
-) -> Marks:
+) -> Sightings:
     """Check that the files which programs open are as they were accepted, and those of other windows.
 
+    What the store told of them goes to what the works have seen; of a file that was seen before, nothing.
+
     Returns:
-        What the store told of them, which the works remember, too.
+        What it told.
 
     Raises:
         SourceError: one is not.
         StorageError: it could not be looked at.
     """
-    marks = check_windows(store, world, (*_opened(world, works), *others))
+    found = check_windows(store, world, (*_opened(world, works), *others))
     for work in works:
-        work.looked_at = {**marks, **work.looked_at}
-    return marks
+        for path, one in found.items():
+            work.seen.setdefault(path, one)
+    return found
 
 
-def check_windows(store: Store, world: World, windows: Iterable[Window]) -> Marks:
+def check_windows(store: Store, world: World, windows: Iterable[Window]) -> Sightings:
     """Check that the files of some windows are as they were accepted; give what the store told of them.
 
     Raises:
         SourceError: one is not.
         StorageError: it could not be looked at.
     """
-    marks: Marks = {}
+    seen: Sightings = {}
     for name, files in pinned_files(world, windows).items():
-        marks |= check_pins(files, source=name, storage_options=store.options)
-    return marks
-
-
-def check_still(store: Store, works: Iterable[Work], marks: Marks) -> None:
-    """Check that no file has been written since it was looked at, for a run or for one of its works.
-
-    Raises:
-        CommitConflictError: one has.
-        StorageError: it could not be looked at.
-    """
-    later = {path: mark for work in works for path, mark in work.looked_at.items()}
-    check_unmoved({**later, **marks}, storage_options=store.options)
+        seen |= check_pins(files, source=name, storage_options=store.options)
+    return seen
 
 
 def pinned_files(world: World, windows: Iterable[Window]) -> Mapping[str, list[PinnedFile]]:

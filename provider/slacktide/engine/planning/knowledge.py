@@ -172,17 +172,17 @@ class Knowledge:
         rows = source.rows_at(end)
         if rows is not None:
             return Figure(float(rows), "observed")
-        size = source.arrivals.totals(0, end).bytes
+        size = source.totals(0, end).bytes
         return Figure(max(size / (TEXT_WIDTH * max(len(source.schema), 1)), 1.0))
 
     def _changed(self, name: str, start: int, end: int) -> Figure:
-        arrivals = self.world.sources[name].arrivals
-        there, changes = arrivals.totals(0, end), arrivals.totals(start, end)
+        source = self.world.sources[name]
+        there, changes = source.totals(0, end), source.totals(start, end)
         return changed_rows(changes.rows, changes.bytes, there.bytes, self._rows(name, end))
 
     def _source(self, name: str, start: int, end: int) -> SourceFacts:
         source = self.world.sources[name]
-        there, changes = source.arrivals.totals(0, end), source.arrivals.totals(start, end)
+        there, changes = source.totals(0, end), source.totals(start, end)
         held = self._chains.get(mirror_id(name))
         key = source.arguments.get("key") or ()
         counted, changed = self._rows(name, end), self._changed(name, start, end)

@@ -109,10 +109,10 @@ def plan_views(
 def _chosen(
     world: World, views: Sequence[str] | None, coming: Collection[str]
 ) -> tuple[list[ViewRecord], tuple[str, ...]]:
-    """The views of a run, and in words which were named and are left out; those to come are made in any case."""
+    """The views of a run, and in words which were named and are left out; views that the run creates need no plan."""
     if views is None:
         return [record for record in world.views.values() if not record.paused], ()
-    views = [name for name in dict.fromkeys(views) if name in world.views or name not in coming]
+    views = [n for n in dict.fromkeys(views) if not (n in coming and n not in world.views)]
     unknown = [name for name in views if name not in world.views]
     if unknown:
         known = ", ".join(sorted(world.views)) or "none"

@@ -172,8 +172,8 @@ class Past:
         )
 
     def _arrived(self, start: int, end: int) -> Arrived:
-        totals = self.source.arrivals.totals(start, end)
-        whole = self.source.arrivals.totals(0, self.source.version)
+        totals = self.source.totals(start, end)
+        whole = self.source.totals(0, self.source.version)
         rows = changed_rows(totals.rows, totals.bytes, whole.bytes, self.facts.rows)
         deleted = min(deleted_rows(self.source, totals.deletes, rows).value, rows.value)
         return Arrived(rows.value, deleted, float(totals.bytes))

@@ -13,7 +13,7 @@ from slacktide.common.chain_ids import is_of_view, mirror_id, mirrored_source
 from slacktide.common.clock import Clock, isoformat, parse_instant
 from slacktide.common.digest import digest_of
 from slacktide.engine.definitions.expansion import query_of, views_below
-from slacktide.engine.intake.pinning import check_pinned, check_still, snapshot_windows
+from slacktide.engine.intake.pinning import check_pinned, snapshot_windows
 from slacktide.engine.intake.quarantine import quarantine
 from slacktide.engine.intake.sole_copies import missing_for_mirror
 from slacktide.engine.plan import Plan
@@ -32,12 +32,14 @@ from slacktide.engine.running.computing import compute
 from slacktide.engine.running.mirroring import mirror_reports, mirrors_of, write_mirrors
 from slacktide.engine.running.registering import kept_apart, register
 from slacktide.engine.running.reporting import unchanged_report, view_report
+from slacktide.engine.sources.pins import check_unmoved
 from slacktide.engine.work import Work
 from slacktide.errors import (
     CommitConflictError,
     DamagedFileError,
     InvariantError,
     SlacktideError,
+    SourceError,
     StorageError,
 )
 from slacktide.optimizer.compaction import Prices
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from slacktide.spark.sessions.handles import SparkSession
     from slacktide.store.store import Store
 
-NOTHING_REFUSED: Final[Mapping[str, SlacktideError]] = MappingProxyType({})
+_NOTHING_REFUSED: Final[Mapping[str, SlacktideError]] = MappingProxyType({})
 _COMMITS = 5
 _Learned = u.ExamineArrivals | u.NoteForeignKeys
 _logger = logging.getLogger(__name__)
@@ -83,7 +85,7 @@ class Refresh:
         self._attempt = attempt
         self._prices = prices
 
-    def run(self, plan: Plan, refused: Mapping[str, SlacktideError] = NOTHING_REFUSED) -> Report:
+    def run(self, plan: Plan, refused: Mapping[str, SlacktideError] = _NOTHING_REFUSED) -> Report:
         """Execute a plan; one that was committed before is not executed again.
 
         Args:
@@ -176,17 +178,19 @@ class Refresh:
         world: World,
         plan: Plan,
         started: str,
-        unchanged: Mapping[str, SlacktideError],
+        refused: Mapping[str, SlacktideError],
     ) -> Report:
         from slacktide.spark.tasks.executor import Executor
 
         new = register(spark, self._store, world, plan)
-        refused = {**unchanged, **new.refused}
-        works = [self._known(world, view) for view in plan.views if view.view not in refused]
+        failed = {**refused, **new.refused}
+        works = [self._known(world, view) for view in plan.views if view.view not in failed]
         works += new.works
         mirrors = mirrors_of(world, plan, works)
         beside = [*snapshot_windows(world, mirrors.versions), *windows_of(world, plan)]
-        marks = check_pinned(self._store, world, works, beside)
+        seen = check_pinned(self._store, world, works, beside)
+        for work in works:
+            work.seen = seen
         executor = Executor(
             spark,
             self._store,
@@ -194,14 +198,20 @@ class Refresh:
             attempt=self._attempt,
             now=parse_instant(plan.now),
         )
-        with executor.named():
-            quarantined = quarantine(executor, self._store, world, works, mirrors.versions)
-            written = write_mirrors(executor, world, mirrors)
-            held = checked(executor, self._store, world, plan)
-            for work in works:
-                compute(executor, self._store, world, work, works)
+        try:
+            with executor.named():
+                quarantined = quarantine(executor, self._store, world, works, mirrors.versions)
+                written = write_mirrors(executor, world, mirrors)
+                held = checked(executor, self._store, world, plan)
+                for work in works:
+                    compute(executor, self._store, world, work, works)
+        except SourceError:
+            # Of a file that was being written nothing was found out.
+            check_unmoved(seen, storage_options=self._store.options)
+            raise
+        check_unmoved(seen, storage_options=self._store.options)
         failures = [work.error for work in works if work.error is not None]
-        failures += list(refused.values())
+        failures += list(failed.values())
         if failures and all(
             w.error or (w.plan.program is None and not w.is_counted) for w in works
         ):
@@ -209,10 +219,9 @@ class Refresh:
         with executor.named():
             compacted = compact(executor, world, plan.compactions, works, written)
         asked = executor.asked().to_dict()
-        check_still(self._store, works, marks)
 
         def report(run: int) -> Report:
-            made = self._report(world, plan, works, run, started, refused, compacted)
+            made = self._report(world, plan, works, run, started, failed, compacted)
             return replace(made, mirrors=mirror_reports(written), asked=asked)
 
         learned: list[_Learned] = [*quarantined]

@@ -154,7 +154,7 @@ def look_again(
         """How it differs, and whether what was compared bears the mark that was listed."""
         if one.now.size != one.pinned.size:
             return other_size(one.pinned, one.now), False
-        fact = difference(directory, one.now.key, one.pinned) if deeply else None
+        fact = _differs(directory, one) if deeply else None
         return fact, deeply and fact is None and directory.head(one.now.key) == one.now
 
     told = list(zip(rewritten, each(other, rewritten, is_local=directory.is_local), strict=True))
@@ -279,9 +279,9 @@ def _inspect(
         content = inspect(directory, listed.key, None, expected)
     except SourceError:
         # What looks corrupt may be parts of two files.
-        _check_unmoved(directory, listed)
+        _check_as_listed(directory, listed)
         raise
-    _check_unmoved(directory, listed)
+    _check_as_listed(directory, listed)
     return content
 
 
@@ -300,11 +300,15 @@ def _read(
     if not is_digested(directory, listed.size):
         return listed, None, None
     digest = content_digest(directory.chunks(key))
-    _check_unmoved(directory, listed)
+    _check_as_listed(directory, listed)
     return listed, None, digest
 
 
-def _check_unmoved(directory: Directory, listed: Listed) -> None:
+def _differs(directory: Directory, one: Rewritten) -> str | None:
+    return difference(directory, one.now.key, one.pinned, directory.head(one.now.key))
+
+
+def _check_as_listed(directory: Directory, listed: Listed) -> None:
     if directory.head(listed.key) != listed:
         raise StorageError(
             f"{directory.path(listed.key)} was written while it was read",

@@ -28,7 +28,7 @@ _Found = TypeVar("_Found")
 GONE: Final = "is gone"
 """How a file differs that is not there any more."""
 
-Marks = dict[str, Listed | None]
+Sightings = dict[str, Listed | None]
 """What a store told of files when they were looked at, by their addresses."""
 
 
@@ -50,7 +50,7 @@ def check_pins(
     *,
     storage_options: Mapping[str, Any] | None = None,
     source: str = "",
-) -> Marks:
+) -> Sightings:
     """Check that files are still as they were when they were accepted; give what the store told of them.
 
     Args:
@@ -63,31 +63,34 @@ def check_pins(
     """
     pinned = list(files)
     places = _places((file.path for file in pinned), storage_options)
-    marks: Marks = {}
+    seen: Sightings = {}
 
     def look(one: tuple[PinnedFile, _Place]) -> tuple[Listed | None, str | None]:
         file, (directory, key) = one
         now = directory.head(key)
-        return now, _difference(directory, key, file, now)
+        return now, difference(directory, key, file, now)
 
     found = each(look, list(zip(pinned, places, strict=True)), is_local=_are_local(places))
     for file, (now, fact) in zip(pinned, found, strict=True):
         if fact is not None:
             raise changed(file, fact, source)
-        marks[file.path] = now
-    return marks
+        seen[file.path] = now
+    return seen
 
 
-def check_unmoved(marks: Marks, *, storage_options: Mapping[str, Any] | None = None) -> None:
+def check_unmoved(seen: Sightings, *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Check that files are as they were when they were looked at: whoever has read them since has read that.
 
+    An object store gives what was written whole, so there an equal ETag will do. On a disk a file may have been
+    read while it was short.
+
     Raises:
-        CommitConflictError: one of them was written again, with whatever content, or went away.
+        CommitConflictError: one of them was written again, or went away.
     """
-    places = _places(marks, storage_options)
+    places = _places(seen, storage_options)
     found = each(lambda place: place[0].head(place[1]), places, is_local=_are_local(places))
-    for (path, before), now in zip(marks.items(), found, strict=True):
-        if now != before:
+    for (path, before), now in zip(seen.items(), found, strict=True):
+        if before is None or now is None or not _is_unmoved(before, now):
             raise CommitConflictError(
                 f"nothing is committed, as {path} was written while the run read it",
                 hint="run it again; if its content is another one now, that says so",
@@ -108,6 +111,12 @@ def _places(paths: Iterable[str], storage_options: Mapping[str, Any] | None) -> 
     return found
 
 
+def _is_unmoved(before: Listed, now: Listed) -> bool:
+    if before.etag and now.etag:
+        return (before.size, before.etag) == (now.size, now.etag)
+    return before == now
+
+
 def _are_local(places: Iterable[_Place]) -> bool:
     return all(directory.is_local for directory, _ in places)
 
@@ -123,12 +132,15 @@ def each(
         yield from pool.map(call, items)
 
 
-def difference(directory: Directory, key: str, file: PinnedFile) -> str | None:
-    """Say how a file differs from its pin, in words; None where it is the same."""
-    return _difference(directory, key, file, directory.head(key))
+def difference(directory: Directory, key: str, file: PinnedFile, now: Listed | None) -> str | None:
+    """Say how a file differs from its pin, in words; None where it is the same.
 
-
-def _difference(directory: Directory, key: str, file: PinnedFile, now: Listed | None) -> str | None:
+    Args:
+        directory: in which it lies.
+        key: of it there.
+        file: as it was pinned.
+        now: what the store tells of it; None where it is gone.
+    """
     if now is None:
         return GONE
     if is_as_pinned(now, file):

@@ -14,7 +14,7 @@ from slacktide.engine.plan import Plan
 from slacktide.engine.planning.knowledge import current_joins
 from slacktide.engine.planning.plan_making import plan_next
 from slacktide.engine.planning.sizes import stored_facts
-from slacktide.engine.reports import Report
+from slacktide.engine.reports import Report, ways_without
 from slacktide.engine.telling.plan_tree import plan_tree
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.upkeep import state_sources, verdict
@@ -153,8 +153,7 @@ def _prices(plan: ViewPlan) -> list[str]:
     weighed = "" if plan.is_due else ", each second at the weight of its refresh"
     planned, instead = f"{period['planned']:.2f} s", f"{period['instead']:.2f} s"
     told = [f"  expected CPU: {planned} by what is stored early, {instead} without{weighed}"]
-    given = period.get("alternatives") or plan.predicted.get("alternatives", ())
-    ways = ", ".join(map(_price, given))
+    ways = ", ".join(map(_price, ways_without(plan.predicted)))
     return [*told, *([f"  the ways without: {ways}"] if ways else [])]
 
 

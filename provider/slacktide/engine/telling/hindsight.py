@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any, Final
 
 from slacktide.common.reasons import Reason
-from slacktide.engine.reports import Report, ViewReport
+from slacktide.engine.reports import Report, ViewReport, ways_without
 
 NOISE: Final = 1.1
 """Up to this factor of what another way was expected to cost, or up to `LEAST` more, a choice was right."""
@@ -48,10 +48,7 @@ def hindsight(reports: Iterable[Report], view: str | None = None) -> Hindsight:
 def _was_right(told: ViewReport) -> bool | None:
     """Whether no other way was expected to cost clearly less than this one took; None without a choice."""
     expected = told.predicted
-    # Of a due refresh that went by what its period had stored, they are the ways without that.
-    period = expected.get("period") or {}
-    ways = expected.get("alternatives") or period.get("alternatives", ())
-    others = [one["price"] for one in ways if one["way"] != expected.get("way")]
+    others = [o["price"] for o in ways_without(expected) if o["way"] != expected.get("way")]
     # What keeps the states, or is run to find out what it takes, may be dearer now on purpose.
     is_meant = any(Reason.parse(reason).code in _MEANT for reason in told.reasons)
     if not others or not told.actual or is_meant:

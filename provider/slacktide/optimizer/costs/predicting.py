@@ -72,6 +72,7 @@ def predict(evidence: Evidence, way: Way, one: Candidate, *like: Candidate) -> P
         evidence.changed,
         evidence.merges,
         evidence.unmerged,
+        evidence.rows,
     )
 
 

@@ -47,7 +47,7 @@ class Prediction:
         basis: ``observed`` where the very program has run before, ``modelled`` where it has not, and
             ``doubted`` where what was believed of it has expired.
         changed: rows of all changes that the run takes in; None where they are not known.
-        merges, unmerged: as of `Evidence`.
+        merges, unmerged, rows: as of `Evidence`.
     """
 
     way: Way
@@ -59,6 +59,7 @@ class Prediction:
     changed: int | None = None
     merges: bool = True
     unmerged: int | None = None
+    rows: int | None = None
 
     @property
     def price(self) -> float:
@@ -89,6 +90,7 @@ class Prediction:
             "cpu_seconds": round(self.in_tasks, 3),
             "outside_seconds": round(self.outside, 3),
             **({} if self.changed is None else {"changed_rows": self.changed}),
+            **({} if self.rows is None else {"source_rows": self.rows}),
             "merges": self.merges,
             **({} if self.unmerged is None else {"unmerged_rows": self.unmerged}),
             **self.work.to_dict(),

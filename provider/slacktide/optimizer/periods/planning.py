@@ -88,7 +88,7 @@ class _Planning:
     """The planning of one refresh.
 
     Attributes:
-        is_cut: whether a search of it has ended because its budget was spent.
+        is_cut: whether any search has ended because its budget was spent; the one thing that changes while it plans.
     """
 
     name: str
@@ -158,7 +158,7 @@ class _Planning:
         waiting = float(due) * pricing.waiting()
         least = float(weight) * situation.evidence.coefficients.price(LEAST_WORK)
         if not is_worth(least, waiting):
-            return self._idle("waiting costs less", _compared(least, waiting))
+            return self._idle("waiting costs less")
         rounds = self._rounds(known.statistics, known.quiet, pricing)
         try:
             found = None if rounds is None else rounds.early(weight, due, self._expected_quiet())

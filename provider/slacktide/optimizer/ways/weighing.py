@@ -25,7 +25,7 @@ CLOSE: Final = 0.8
 """The share of what building costs above which increments are dear enough to see what the answer alone takes."""
 
 PLAINLY: Final = 2.0
-"""How many times of full increments of a small view must have cost, besides `WARMTH`, for that to speak against them."""
+"""Increments of a small view count as plainly dearer above so many times full, and `WARMTH` besides."""
 
 WARMTH: Final = 2.0
 """Seconds of CPU that one run takes more than another because Java has just started."""

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from slacktide.common.session_settings import STRICT
 from slacktide.errors import DamagedFileError
+from slacktide.spark.files.reading import STRICT
 from slacktide.spark.files.seals import altered
 from slacktide.store.layout import from_attempt
 

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 from slacktide.common.session_settings import USUAL
 from slacktide.errors import ExecutionError, SetupError
-from slacktide.spark.sessions.session import is_running, local_session
+from slacktide.spark.sessions.session import is_running, start_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,11 +34,11 @@ def leased_session(
     starting: Callable[[], AbstractContextManager[None]] = nullcontext,
     loud: bool = False,
 ) -> Iterator[SparkSession]:
-    """Give a local session; one that ran before goes on running afterwards.
+    """Give the session of this process; one that ran before goes on running afterwards.
 
     Args:
         app: its name.
-        conf: settings besides those of `local_session`, for a session that is started.
+        conf: settings besides those of `start_session`, for a session that is started.
         starting: entered while it starts, to tell the user.
         loud: let what Java prints reach the user's screen.
 
@@ -50,10 +50,10 @@ def leased_session(
         if not loud:
             stack.enter_context(_silent())
         if is_running():
-            yield local_session(app)
+            yield start_session(app)
             return
         with starting(), _own_interrupts():
-            session = local_session(app, conf=conf) if loud else _started_quietly(stack, app, conf)
+            session = start_session(app, conf=conf) if loud else _started_quietly(stack, app, conf)
         try:
             with _java_heeded():
                 yield session
@@ -154,12 +154,12 @@ def _started_quietly(stack: ExitStack, app: str, conf: Mapping[str, str] | None)
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
     except ImportError:
-        return local_session(app, conf=conf)  # says what is missing
+        return start_session(app, conf=conf)  # says what is missing
     log = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the session
     stack.enter_context(log)
     try:
         with _redirected(log):
-            return local_session(app, conf=conf)
+            return start_session(app, conf=conf)
     except (Py4JError, PySparkException) as error:
         raise SetupError(
             f"Spark did not start: {_last_line(log) or error}",

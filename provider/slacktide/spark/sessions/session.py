@@ -1,4 +1,4 @@
-"""Finding Java, starting a local session, and sessions of one's own inside a running one."""
+"""Finding Java, starting the session of a command, and sessions of one's own inside a running one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from slacktide.common.session_settings import COLLECTOR, USUAL
 from slacktide.errors import SetupError
-from slacktide.spark.sessions.user_defaults import user_defaults
+from slacktide.spark.sessions.spark_defaults import spark_defaults
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -153,7 +153,7 @@ def is_running() -> bool:
     return SparkContext._active_spark_context is not None
 
 
-def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSession:
+def start_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSession:
     """Start a session, or give the one that runs in this process.
 
     It is on this machine, with all its cores, unless the user's `spark-defaults.conf` names another master.
@@ -175,7 +175,7 @@ def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSe
         # It may be another thread's, whose settings stay as they are.
         return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     os.environ["JAVA_HOME"] = str(find_java())
-    theirs = user_defaults()
+    theirs = spark_defaults()
     usual = {
         "spark.master": "local[*]",
         **FRUGAL,
@@ -189,7 +189,8 @@ def local_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSe
     if settings.get("spark.master", theirs.get("spark.master", "")).startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         loopback = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-        settings = {**loopback, **settings}
+        ours = {key: value for key, value in loopback.items() if key not in theirs}
+        settings = {**ours, **settings}
     builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)

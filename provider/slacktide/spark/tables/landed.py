@@ -13,7 +13,7 @@ from slacktide.algebra.literals import text_sql
 from slacktide.algebra.sql import quoted
 from slacktide.algebra.types import is_floating, type_sql
 from slacktide.common.change_feed import CHANGE_TYPE, DELETES, INSERTS
-from slacktide.common.session_settings import STRICT
+from slacktide.spark.files.reading import STRICT
 from slacktide.spark.sessions.shelf import Shelf
 from slacktide.spark.texts import marks
 from slacktide.store.address import parse_address

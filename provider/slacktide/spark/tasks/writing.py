@@ -12,6 +12,7 @@ from slacktide.program.bounding import has_ranges
 from slacktide.program.operator import Operator
 from slacktide.spark.failures.translation import is_cancelled
 from slacktide.spark.files.parquet import COMPRESSION, SPARK_OPTIONS
+from slacktide.spark.files.reading import STRICT
 from slacktide.spark.files.seals import sealed, sealed_files
 from slacktide.spark.measures.cost import Cost
 from slacktide.spark.measures.metrics import Meter, described
@@ -128,7 +129,11 @@ class Writer:
     def _left(self, relative: str, cost: Cost) -> Written:
         """What a write of Spark has left: its files, and their rows, counted where Spark has not."""
         target = self._store.spark_path(relative)
-        rows = cost.rows_written if cost.writes == 1 else self._session.read.parquet(target).count()
+        rows = (
+            cost.rows_written
+            if cost.writes == 1
+            else self._session.read.options(**STRICT).parquet(target).count()
+        )
         files = self._files(relative, is_empty=not rows)
         if rows and not files:
             raise ExecutionError(

@@ -16,6 +16,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import answer_id
 from slacktide.common.tree import of_type
 from slacktide.spark.failures.translation import translated
+from slacktide.spark.files.reading import STRICT
 from slacktide.spark.functions import called, register_functions
 from slacktide.spark.measures.cost import Cost
 from slacktide.spark.measures.metrics import Meter, described
@@ -148,7 +149,7 @@ class Comparison:
             batch = (
                 self._batch(tables, query, now)
                 if answer is None
-                else self._session.read.parquet(answer)
+                else self._session.read.options(**STRICT).parquet(answer)
             )
             schema = _schema_difference(self._view, batch)
             typed = self._typed()
@@ -292,7 +293,9 @@ class Comparison:
 
 def _parquet(shelf: Shelf, folder: str) -> str:
     key = ("plain", folder)
-    return shelf.once(key, lambda: shelf.register(shelf.session.read.parquet(folder)))
+    return shelf.once(
+        key, lambda: shelf.register(shelf.session.read.options(**STRICT).parquet(folder))
+    )
 
 
 def _is_plain(data_type: DataType) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from slacktide.spark.sessions.user_defaults import user_defaults
+from slacktide.spark.sessions.spark_defaults import spark_defaults
 
 TEXT = """# a comment
 ! another
@@ -20,7 +20,7 @@ other.key  1
 
 def test_settings_are_read(tmp_path: Path) -> None:
     (tmp_path / "spark-defaults.conf").write_text(TEXT, encoding="utf-8")
-    assert user_defaults({"SPARK_CONF_DIR": str(tmp_path)}) == {
+    assert spark_defaults({"SPARK_CONF_DIR": str(tmp_path)}) == {
         "spark.master": "yarn",
         "spark.sql.shuffle.partitions": "64",
         "spark.driver.extraJavaOptions": "-Dname=value -Xss4m",
@@ -30,7 +30,7 @@ def test_settings_are_read(tmp_path: Path) -> None:
 
 
 def test_it_lies_below_the_home_of_spark(tmp_path: Path) -> None:
-    assert user_defaults({"SPARK_HOME": str(tmp_path)}) == {}
+    assert spark_defaults({"SPARK_HOME": str(tmp_path)}) == {}
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "spark-defaults.conf").write_text("spark.master local[3]\n", "utf-8")
-    assert user_defaults({"SPARK_HOME": str(tmp_path)}) == {"spark.master": "local[3]"}
+    assert spark_defaults({"SPARK_HOME": str(tmp_path)}) == {"spark.master": "local[3]"}

@@ -11,7 +11,7 @@ from typing import Final
 _LINE: Final = re.compile(r"\s*([^#!\s=:]\S*?)\s*[=:\s]\s*(.*?)\s*")
 
 
-def user_defaults(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def spark_defaults(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Read the settings that Spark will take from its file of defaults; empty where there is none.
 
     Spark looks in `SPARK_CONF_DIR`, else in `conf` below its home, as PySpark finds that.

@@ -1,0 +1,110 @@
+"""What a Variable declares, applied to a workspace: views may read each other, sources gain columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.harness.lab import Lab
+
+pytestmark = pytest.mark.spark
+NARROW, WIDE = "k STRING, v INT", "k STRING, v INT, w INT"
+ROWS = [(f"k{i % 7}", i) for i in range(140)]
+
+
+def same(rows: list[Any]) -> list[Any]:
+    return rows
+
+
+def test_views_of_one_variable_may_read_each_other(lab: Lab) -> None:
+    lab.source("t", "x INT", (1,), (2,))
+    views = {
+        "third": {"sql": "SELECT sum(x) AS x FROM second", "policy": "full"},
+        "second": {"sql": "SELECT x FROM first WHERE x > 1"},
+        "first": {"sql": "SELECT x FROM t"},
+        "broken": {"sql": "SELECT nothing FROM t"},
+        "above": {"sql": "SELECT * FROM broken"},
+    }
+    report = lab.ws.refresh(lab.spark, lab.ws.plan(declarations={"views": views}))
+    assert {name for name, view in report.views.items() if view.error} == {"broken", "above"}
+    assert lab.bag("third") == {(2,): 1}
+    lab.verified()
+
+
+def test_a_plan_that_was_committed_changes_no_definition(lab: Lab) -> None:
+    lab.source("t", "x INT", (1,))
+    lab.view("v", "SELECT x FROM t", policy="auto")
+    lab.refresh()
+    declared = {"views": {"v": {"sql": "SELECT x + 1 AS x FROM t"}}, "apply": True}
+    plan = lab.ws.plan(declarations=declared)
+    lab.ws.refresh(lab.spark, plan)
+    assert lab.bag("v") == {(2,): 1}
+    lab.ws.replace_view(lab.spark, "v", "SELECT x + 2 AS x FROM t")
+    lab.refresh()
+    lab.ws.refresh(lab.spark, plan.plan_id)
+    assert lab.bag("v") == {(3,): 1}
+
+
+def test_a_declared_change_that_cannot_be_read_holds_back_no_other_view(lab: Lab) -> None:
+    lab.source("t", "x INT", (1,))
+    lab.view("bad", "SELECT x FROM t", same)
+    lab.view("good", "SELECT x FROM t", same)
+    lab.refresh()
+    lab.land("t", insert=[(2,)])
+    declared: dict[str, Any] = {
+        "apply": True,
+        "views": {
+            "bad": {"sql": "SELECT nothing FROM t"},
+            "good": {"sql": "SELECT x + 1 AS x FROM t"},
+        },
+    }
+    report = lab.ws.refresh(lab.spark, lab.ws.plan(declarations=declared))
+    assert {name for name, view in report.views.items() if view.error} == {"bad"}
+    assert lab.bag("good") == {(2,): 1, (3,): 1}
+    assert lab.bag("bad") == {(1,): 1}, "it keeps its answer until its declaration is mended"
+    declared["views"]["bad"]["sql"] = "SELECT x + 2 AS x FROM t"
+    lab.ws.refresh(lab.spark, lab.ws.plan(declarations=declared))
+    assert lab.bag("bad") == {(3,): 1, (4,): 1}
+
+
+def test_declared_changes_may_need_each_other_in_any_order(lab: Lab) -> None:
+    lab.source("t", "x INT", (1,))
+    lab.view("above", "SELECT x FROM t", same)
+    lab.view("below", "SELECT x FROM t", same)
+    lab.refresh()
+    declared = {
+        "apply": True,
+        "views": {
+            "above": {"sql": "SELECT x, y, z FROM below JOIN fresh USING (x)"},
+            "below": {"sql": "SELECT x, x + 1 AS y FROM t"},
+            "fresh": {"sql": "SELECT x, x + 2 AS z FROM t"},
+        },
+    }
+    report = lab.ws.refresh(lab.spark, lab.ws.plan(declarations=declared))
+    assert not [name for name, view in report.views.items() if view.error]
+    lab.ws.refresh(lab.spark, lab.ws.plan(declarations=declared))
+    assert lab.bag("above") == {(1, 2, 3): 1}
+    assert lab.ws.plan(declarations=declared).is_empty
+
+
+def test_the_declarations_widen_a_source_where_they_apply(lab: Lab) -> None:
+    lab.source("t", NARROW, *ROWS)
+    lab.view("stars", "SELECT * FROM t")
+    lab.refresh()
+    declared = {
+        "sources": {"t": {"kind": "change-feed", "path": str(lab.folder("t")), "schema": WIDE}},
+        "views": {"wide": {"sql": "SELECT max(w) AS m FROM t"}},
+    }
+    lab.shape("t", WIDE)
+    lab.land("t", insert=[("k1", 1, 10)])
+    plan = lab.ws.plan(declarations=declared)
+    assert plan.notices[0] == 'source t is declared with more columns; "apply": true adds them'
+    plan = lab.ws.plan(declarations={**declared, "apply": True})
+    report = lab.ws.refresh(lab.spark, plan)
+    assert {view.method for view in report.views.values()} == {"full"}
+    lab.verified()
+    assert lab.read("wide") == [(10,)]
+    assert lab.ws.read(lab.spark, "stars").columns == ["k", "v", "w"]
+    again = lab.ws.plan(declarations={**declared, "apply": True})
+    assert (again.is_empty, again.notices) == (True, ())
