@@ -200,6 +200,13 @@ def test_a_small_view_goes_by_the_share(tmp_path: Path) -> None:
     assert code(step(small, 2.0, rows=4000)) == ["CHANGE_TOO_LARGE"]
 
 
+def test_what_a_share_decides_is_no_choice_by_cost(tmp_path: Path) -> None:
+    small = Priced(tmp_path, view(SUMMED), {"orders": 1000, "lines": 4000})
+    small.run(costs(0.5))
+    step(small, 2.0, rows=4000)
+    assert hindsight(small.ws.history()) == Hindsight(0, 0)
+
+
 def test_of_files_whose_rows_nobody_counts_the_bytes_tell(tmp_path: Path) -> None:
     """A view over large files of text is weighed as any other."""
     large = Priced(tmp_path, view(SUMMED), {"orders": 1000, "lines": 4000})

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from slacktide.common.reasons import Reason
 from slacktide.engine.reports import Report, ViewReport, ways_without
+from slacktide.optimizer.costs.evidence import LEAST_ROWS
 
 NOISE: Final = 1.1
 """Up to this factor of what another way was expected to cost, or up to `LEAST` more, a choice was right."""
@@ -25,7 +26,7 @@ class Hindsight:
 
     Attributes:
         right: runs that took no more, beyond noise, than any other way was expected to.
-        asked: runs in which there was a choice.
+        asked: runs in which there was a choice by cost.
     """
 
     right: int
@@ -51,7 +52,9 @@ def _was_right(told: ViewReport) -> bool | None:
     others = [o["price"] for o in ways_without(expected) if o["way"] != expected.get("way")]
     # What keeps the states, or is run to find out what it takes, may be dearer now on purpose.
     is_meant = any(Reason.parse(reason).code in _MEANT for reason in told.reasons)
-    if not others or not told.actual or is_meant:
+    # Below that a fixed share decides, and what a run takes tells little.
+    is_small = expected.get("source_rows", LEAST_ROWS) < LEAST_ROWS
+    if not others or not told.actual or is_meant or is_small:
         return None
     price = told.actual["cpu_seconds"] + expected["outside_seconds"]
     return bool(price <= max(NOISE * min(others), min(others) + LEAST))
