@@ -180,3 +180,23 @@ def test_days_that_pythons_calendar_has_not_are_keys(lab: Lab) -> None:
     assert lab.refresh().views["met"].method == "incremental"
     assert lab.ws.verify(lab.spark).equal
     assert set(lab.read("met")) == {(15_007, 2), (14_993, 3)}
+
+
+def test_an_order_that_an_aggregate_looks_at_is_kept(lab: Lab) -> None:
+    """States keep none: such a view is computed anew, and one whose aggregates look at no order is not."""
+    lab.source("t", "k INT, at INT, v INT", (1, 1, 9), (1, 2, 3), (1, 3, 5))
+    ordered = "FROM (SELECT * FROM t ORDER BY at) GROUP BY k"
+    lab.view("listed", f"SELECT k, collect_list(v) AS vs {ordered}", policy="auto")
+    lab.view("summed", f"SELECT k, sum(v) AS s, max(v) AS m {ordered}")
+    lab.refresh()
+    lab.land("t", insert=[(1, 0, 7)])
+    lab.step(listed="full", summed="incremental")
+    assert lab.read("listed") == [(1, [7, 9, 3, 5])]
+
+
+def test_a_pivot_over_bytes_is_that_of_batch(lab: Lab) -> None:
+    lab.source("t", "k INT, b BINARY, v INT", (1, b"\x01", 5), (1, b"\x02", 7))
+    pivot = "SELECT * FROM t PIVOT (sum(v) FOR b IN (X'01' AS one, X'02' AS two))"
+    lab.view("pivoted", pivot, policy="auto")
+    lab.refresh()
+    lab.verified()

@@ -41,6 +41,10 @@ pytestmark = pytest.mark.spark
             "NON_DETERMINISTIC_EXPRESSION(monotonically_increasing_id)",
         ),
         ("SELECT k FROM p TABLESAMPLE (50 PERCENT)", "NON_DETERMINISTIC_EXPRESSION(TABLESAMPLE)"),
+        (
+            "SELECT aes_encrypt('x', '0000111122223333') FROM p",
+            "NON_DETERMINISTIC_EXPRESSION(aes_encrypt)",
+        ),
         ("SELECT current_user() FROM p", "NON_DETERMINISTIC_EXPRESSION(current_user)"),
         ("SELECT input_file_name() FROM p", "NON_DETERMINISTIC_EXPRESSION(input_file_name)"),
         (

@@ -20,12 +20,8 @@ from slacktide.algebra.types import (
     is_collated,
 )
 from slacktide.optimizer.programs.maintainability import Maintainability
-from slacktide.optimizer.rule_parts.additive import is_additive
+from slacktide.optimizer.rule_parts.additive import OF_VALUES, is_additive
 
-_OF_VALUES: Final = frozenset(
-    {"count", "count_if", "regr_count", "sum", "try_sum", "avg", "try_avg", "min", "max"}
-    | {"bool_and", "every", "bool_or", "some", "any", "bit_and", "bit_or", "bit_xor"}
-)
 _AVERAGES: Final = frozenset({"avg", "try_avg"})
 _RANKS: Final = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
 
@@ -57,7 +53,7 @@ def _is_of_values(call: s.AggregateCall) -> bool:
     """Whether an aggregate is the same in whatever order rows come."""
     if call.function in _AVERAGES and not _is_averaged_exactly(call):
         return False
-    return call.function in _OF_VALUES and all(_is_exact(one.type) for one in call.arguments)
+    return call.function in OF_VALUES and all(_is_exact(one.type) for one in call.arguments)
 
 
 def _is_averaged_exactly(call: s.AggregateCall) -> bool:

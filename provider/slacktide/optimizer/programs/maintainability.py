@@ -14,10 +14,11 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.equalities import null_aware, parts_of
 from slacktide.algebra.nested import is_storable
 from slacktide.algebra.scalar import Scalar
-from slacktide.algebra.tree import inputs, own_subqueries, relations
+from slacktide.algebra.tree import inputs, own_subqueries, relations, row_source
 from slacktide.algebra.types import DataType, has_floating, is_comparable, is_told_apart
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.programs.normal import normal
+from slacktide.optimizer.rule_parts.additive import OF_VALUES
 
 
 class Maintainability:
@@ -71,6 +72,8 @@ class Maintainability:
         if unstorable:
             return Reason("UNSTORABLE_TYPE", unstorable[0])
         match rel:
+            case r.Aggregate() if _looks_at_order(rel):
+                return Reason("OPERATOR_NOT_INCREMENTAL", "aggregate over rows in an order")
             case r.Aggregate():
                 return _ungroupable([key.column.type for key in rel.keys])
             case r.Join() if rel.kind == "anti" and _is_not_in_of_doubles(rel.condition):
@@ -92,6 +95,15 @@ class Maintainability:
                 return True
             case _:
                 return all(self._backed[child] for child in inputs(rel))
+
+
+def _looks_at_order(rel: r.Aggregate) -> bool:
+    """Whether an aggregate may give another value for the order in which its rows come; states keep none.
+
+    Spark takes away an ORDER BY at which no aggregate looks.
+    """
+    is_ordered = isinstance(row_source(rel.child), r.Sort)
+    return is_ordered and any(one.call.function not in OF_VALUES for one in rel.measures)
 
 
 def _remembered(rel: r.Rel) -> list[DataType]:

@@ -57,8 +57,8 @@ _DATA = (
     "SCALAR_SUBQUERY_TOO_MANY_ROWS",
     "USER_RAISED_EXCEPTION",
 )
-_OF_ROWS = ("21", "22", "23", "P0")
-"""Classes of SQLSTATE of what a row does: cardinality, data, constraints, and what a query raises."""
+_OF_ROWS = ("21", "22", "23", "54", "P0")
+"""Classes of SQLSTATE of what a row does: cardinality, data, constraints, sizes past a limit, and what a query raises."""
 _NOT_OF_ROWS = ("21S", "22022", "22KD")
 """Of settings, modules and tables, though of these classes."""
 _UNPLANNED = "INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND"

@@ -126,6 +126,8 @@ def _check_constants(function: Tree) -> None:
         raise unreadable(function, " for NaN")
     if is_collated(kind):
         raise unreadable(function, " with a collation")
+    if kind == "BINARY":
+        raise unreadable(function, " of bytes")  # Spark looks arrays up, not what they hold
     # The negative zero is equal to the other one.
     images = {json.dumps(v + 0.0 if isinstance(v, float) else v) for v in values}
     if len(images) < len(values):

@@ -57,7 +57,7 @@ def reasons_of(
     classes = set(facts["classes"])
     times = sorted({CLOCKS[name] for name in classes & set(CLOCKS)} | _moments(facts, texts))
     chances = {CHANCE.get(name, name) for name in facts["random"]}
-    chances |= {CHANCE[name] for name in classes & {"Sample"}}
+    chances |= {CHANCE[name] for name in classes & {"AesEncrypt", "Sample"}}
     chances |= {SURROUNDINGS[name] for name in classes & set(SURROUNDINGS)}
     reasons = [Reason("NON_DETERMINISTIC_EXPRESSION", name) for name in sorted(chances)]
     reasons += [Reason("CLOCK", name) for name in times]

@@ -68,8 +68,11 @@ SELDOM: Final = (
     "spark.sql.function.concatBinaryAsString",
     "spark.sql.function.eltOutputAsString",
     "spark.sql.icu.caseMappings.enabled",
+    "spark.sql.json.enableExactStringParsing",
+    "spark.sql.json.enablePartialResults",
     "spark.sql.jsonGenerator.ignoreNullFields",
     "spark.sql.parser.quotedRegexColumnNames",
+    "spark.sql.preserveCharVarcharTypeInfo",
     "spark.sql.variable.substitute",
 )
 LEGACY: Final = "spark.sql.legacy."
