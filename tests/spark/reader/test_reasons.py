@@ -31,6 +31,8 @@ pytestmark = pytest.mark.spark
         ("SELECT date'today' FROM p", "CLOCK('today')"),
         ("SELECT timestamp 'now' FROM p", "CLOCK('now')"),
         ("SELECT cast(' Tomorrow ' AS date) FROM p", "CLOCK('tomorrow')"),
+        ("SELECT k FROM p WHERE date'2020-01-01' < nvl(NULL, 'today')", "CLOCK('today')"),
+        ("SELECT cast(left('today!', 5) AS date) FROM p", "CLOCK('today')"),
         ("SELECT * FROM VALUES (current_timestamp())", "CLOCK(current_timestamp)"),
         ("SELECT rand() FROM p", "NON_DETERMINISTIC_EXPRESSION(rand)"),
         ("SELECT rand(7) FROM p", "NON_DETERMINISTIC_EXPRESSION(rand)"),

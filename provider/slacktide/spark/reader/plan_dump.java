@@ -418,6 +418,10 @@ private void noteMoment(org.apache.spark.sql.catalyst.expressions.Expression e) 
   } else if (e instanceof org.apache.spark.sql.catalyst.expressions.Cast) {
     org.apache.spark.sql.catalyst.expressions.Expression child =
         ((org.apache.spark.sql.catalyst.expressions.Cast) e).child();
+    // What stands for another expression says of itself that it is not foldable, and is replaced first.
+    while (child instanceof org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable) {
+      child = ((org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable) child).replacement();
+    }
     if (child.foldable() && child.dataType() instanceof org.apache.spark.sql.types.StringType) {
       special.add(e.dataType().sql() + " " + constant(child));
     }
