@@ -200,3 +200,12 @@ def test_a_pivot_over_bytes_is_that_of_batch(lab: Lab) -> None:
     lab.view("pivoted", pivot, policy="auto")
     lab.refresh()
     lab.verified()
+
+
+def test_a_row_that_came_and_went_and_fails_without_a_condition(lab: Lab) -> None:
+    lab.source("t", "id INT, n BIGINT", (1, 0))
+    lab.view("at", "SELECT id, timestamp_seconds(n) AS at FROM t")
+    lab.refresh()
+    lab.land("t", insert=[(7, 1_700_000_000_000_000_000)])
+    lab.land("t", delete=[(7, 1_700_000_000_000_000_000)], insert=[(2, 60)])
+    lab.step(at="full")

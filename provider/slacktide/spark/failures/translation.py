@@ -59,6 +59,8 @@ _DATA = (
 )
 _OF_ROWS = ("21", "22", "23", "54", "P0")
 """Classes of SQLSTATE of what a row does: cardinality, data, constraints, sizes past a limit, and what a query raises."""
+_RAISED = re.compile(r"java\.lang\.ArithmeticException|java\.time\.DateTimeException")
+"""What some functions of Spark raise over a row without a condition, as `timestamp_seconds` does past its range."""
 _NOT_OF_ROWS = ("21S", "22022", "22KD")
 """Of settings, modules and tables, though of these classes."""
 _UNPLANNED = "INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND"
@@ -143,7 +145,8 @@ def _translate(
             f"{what}: {named} cannot be read: {line}",
             hint=_AGAIN + (_APART if _MALFORMED in _whole(failure) else ""),
         )
-    if is_of_row or condition.startswith(_DATA) or _is_of_rows(_state(failure)):
+    is_of_row |= _is_of_rows(_state(failure)) or _RAISED.search(_whole(failure)) is not None
+    if is_of_row or condition.startswith(_DATA):
         return DataError(
             f"{what}: a row fails in the query: {first_line(failure)}",
             hint="correct the query (try_… functions give NULL) or the row; "
