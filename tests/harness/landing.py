@@ -8,21 +8,36 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyarrow import orc
 from pyarrow import parquet as pq
 
 from slacktide.engine.sources import accept
+from slacktide.engine.workspace import Workspace
 from slacktide.store import Source
 from slacktide.store.arrivals import Arrival, PinnedFile
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 SCHEMA = (
     {"name": "id", "type": "BIGINT", "nullable": True},
     {"name": "name", "type": "STRING", "nullable": True},
 )
+
+
+def over_avro(spark: SparkSession, folder: Path, content: bytes) -> Workspace:
+    """A workspace with a view over one file that is called Avro."""
+    landing = folder / "t"
+    landing.mkdir()
+    (landing / "1.avro").write_bytes(content)
+    ws = Workspace.create(str(folder / "ws"))
+    ws.add_source("t", kind="files", path=str(landing), format="avro", schema="id INT")
+    ws.add_view(spark, "v", "SELECT sum(id) AS s FROM t")
+    return ws
 
 
 def source(

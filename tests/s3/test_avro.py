@@ -11,6 +11,7 @@ from pyspark.sql import Row
 
 from slacktide.engine.workspace import Workspace
 from slacktide.errors import SourceError
+from tests.harness.landing import over_avro
 
 SCHEMA = "id BIGINT, amount DECIMAL(10,2), _change_type STRING"
 
@@ -43,12 +44,7 @@ def test_a_feed_in_avro(spark, tmp_path: Path) -> None:
 
 @pytest.mark.s3
 def test_a_file_that_is_no_avro_is_named(spark, tmp_path: Path) -> None:
-    landing = tmp_path / "t"
-    landing.mkdir()
-    (landing / "1.avro").write_bytes(b"no avro")
-    ws = Workspace.create(str(tmp_path / "ws"))
-    ws.add_source("t", kind="files", path=str(landing), format="avro", schema="id INT")
-    ws.add_view(spark, "v", "SELECT sum(id) AS s FROM t")
+    ws = over_avro(spark, tmp_path, b"no avro")
     with pytest.raises(SourceError, match=r"1\.avro"):
         ws.refresh(spark)
     assert ws.status().to_dict()["runs"] == 0

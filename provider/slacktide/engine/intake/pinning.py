@@ -39,20 +39,14 @@ def check_pinned(
 ) -> Sightings:
     """Check that the files which programs open are as they were accepted, and those of other windows.
 
-    What the store told of them goes to what the works have seen; of a file that was seen before, nothing.
-
     Returns:
-        What it told.
+        What the store told of them.
 
     Raises:
         SourceError: one is not.
         StorageError: it could not be looked at.
     """
-    found = check_windows(store, world, (*_opened(world, works), *others))
-    for work in works:
-        for path, one in found.items():
-            work.seen.setdefault(path, one)
-    return found
+    return check_windows(store, world, (*_opened(world, works), *others))
 
 
 def check_windows(store: Store, world: World, windows: Iterable[Window]) -> Sightings:

@@ -25,6 +25,8 @@ def user_rules() -> tuple[MemoRule, ...]:
     """
     points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
     found = tuple(rule for point in points for rule in _loaded(point))
+    if not found:
+        return ()
     names = Counter(rule.name for rule in (*all_rules(), *found))
     taken = next((rule.name for rule in found if names[rule.name] > 1), None)
     if taken is not None:

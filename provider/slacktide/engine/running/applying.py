@@ -54,12 +54,13 @@ def run_declared(
 def _waiting(texts: Mapping[str, str], coming: Sequence[str]) -> set[str]:
     """The views whose texts name one that is yet to come, or one that waits itself."""
     found: set[str] = set()
-    while True:
+    while coming:
         named = re.compile(rf"\b(?:{'|'.join([*coming, *found])})\b", re.IGNORECASE)
-        more = {name for name, sql in texts.items() if coming and named.search(sql)} - found
+        more = {name for name, sql in texts.items() if named.search(sql)} - found
         if not more:
-            return found
+            break
         found |= more
+    return found
 
 
 def _apply(

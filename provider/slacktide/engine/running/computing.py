@@ -97,6 +97,12 @@ def _execute(executor: Executor, store: Store, world: World, work: Work) -> None
     work.outcome = outcome
 
 
+def _look(store: Store, world: World, work: Work) -> None:
+    """Look at the files that another program of a view opens; what was seen of one before stays."""
+    for path, one in check_pinned(store, world, [work]).items():
+        work.seen.setdefault(path, one)
+
+
 def _turned_back(
     executor: Executor, store: Store, world: World, work: Work, excess: str
 ) -> Outcome:
@@ -106,7 +112,7 @@ def _turned_back(
     for plan in plans_in_full(work.view, planned, why):
         work.plan = replace(plan, predicted=planned.predicted_as_it_is)
         try:
-            check_pinned(store, world, [work])
+            _look(store, world, work)
             return executor.run(_task(world, work))
         except _STUMBLES:
             continue
@@ -172,7 +178,7 @@ def _compute_otherwise(
         if instead is None or instead.program is None:
             continue
         work.plan = instead
-        check_pinned(store, world, [work])
+        _look(store, world, work)
         try:
             _execute(executor, store, world, work)
         except SlacktideError as error:

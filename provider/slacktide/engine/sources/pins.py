@@ -90,7 +90,11 @@ def check_unmoved(seen: Sightings, *, storage_options: Mapping[str, Any] | None 
     places = _places(seen, storage_options)
     found = each(lambda place: place[0].head(place[1]), places, is_local=_are_local(places))
     for (path, before), now in zip(seen.items(), found, strict=True):
-        if before is None or now is None or not _is_unmoved(before, now):
+        if (
+            before is None
+            or now is None
+            or not _is_same(now, before.size, before.mark, before.etag)
+        ):
             raise CommitConflictError(
                 f"nothing is committed, as {path} was written while the run read it",
                 hint="run it again; if its content is another one now, that says so",
@@ -109,12 +113,6 @@ def _places(paths: Iterable[str], storage_options: Mapping[str, Any] | None) -> 
             roots[place] = Directory(bucket(root, storage_options), root)
         found.append((roots[place], address.path.lstrip("/")))
     return found
-
-
-def _is_unmoved(before: Listed, now: Listed) -> bool:
-    if before.etag and now.etag:
-        return (before.size, before.etag) == (now.size, now.etag)
-    return before == now
 
 
 def _are_local(places: Iterable[_Place]) -> bool:
@@ -161,12 +159,16 @@ def other_size(file: PinnedFile, now: Listed) -> str:
 
 def is_as_pinned(now: Listed, file: PinnedFile) -> bool:
     """Whether a file has the size and the mark that it had when it was accepted."""
-    if now.size != file.size:
+    return _is_same(now, file.size, file.modified, file.etag)
+
+
+def _is_same(now: Listed, size: int, mark: str, etag: str | None) -> bool:
+    if now.size != size:
         return False
-    if file.etag is None or now.etag is None:
-        return now.mark == file.modified
+    if etag is None or now.etag is None:
+        return now.mark == mark
     # Azure quotes marks where it describes an object, and not where it lists them.
-    return now.etag.strip('"') == file.etag.strip('"')
+    return now.etag.strip('"') == etag.strip('"')
 
 
 def changed(file: PinnedFile, fact: str, source: str) -> ArrivalChangedError:
