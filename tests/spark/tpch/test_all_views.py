@@ -31,8 +31,9 @@ def as_large() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> tuple[Path, Workspace]:
+    """All views by increments, whatever these cost on a machine with other work."""
     root = tmp_path_factory.mktemp("tpch")
-    return root, build(root, spark)
+    return root, build(root, spark, policy="incremental")
 
 
 @pytest.mark.parametrize("nature", tpch.NATURES)

@@ -59,7 +59,11 @@ def test_after_one_bad_run_the_next_is_full(priced: Priced) -> None:
     assert prices(told)[told["predicted"]["way"]] == min(prices(told).values())
 
 
-def test_a_run_may_take_twice_of_full_and_explain_says_so(priced: Priced) -> None:
+def test_a_run_may_take_twice_of_full_once_it_is_known_and_explain_says_so(priced: Priced) -> None:
+    priced.run(costs(0.5))
+    priced.arrive("lines", 40_000)
+    (plan,) = priced.ws.plan().views
+    assert plan.guard.cpu_seconds == pytest.approx(REBUILD, rel=0.1)
     priced.run(costs(0.5))
     priced.arrive("lines", 40_000)
     (plan,) = priced.ws.plan().views

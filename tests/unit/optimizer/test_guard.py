@@ -96,7 +96,7 @@ def test_what_is_dearer_anyway_may_cost_twice_of_what_is_expected(rel: r.Rel) ->
 
 
 def seconds(
-    incremental: float, text: float, rebuild: float, basis: Basis, own: Basis = "modelled"
+    incremental: float, text: float, rebuild: float, basis: Basis, own: Basis = "observed"
 ) -> float | None:
     """What tasks may take where these are expected, and full runs and increments are known so."""
     extending = replace(TEXT, way="incremental", in_tasks=incremental, basis=own)
@@ -119,10 +119,13 @@ def test_tasks_may_take_twice_of_the_dearest_way(
 
 
 @pytest.mark.parametrize("expected", [1.0, 90.0, 900.0])
-def test_what_runs_to_find_out_ends_where_it_has_taken_what_full_takes(expected: float) -> None:
-    assert seconds(expected, 40.0, 60.0, "observed", "doubted") == 60.0
-    assert seconds(expected, 60.0, 40.0, "observed", "doubted") == 60.0
-    assert seconds(expected, 40.0, 60.0, "modelled", "doubted") is None
+@pytest.mark.parametrize("own", ["doubted", "modelled"])
+def test_what_runs_to_find_out_ends_where_it_has_taken_what_full_takes(
+    own: Basis, expected: float
+) -> None:
+    assert seconds(expected, 40.0, 60.0, "observed", own) == 60.0
+    assert seconds(expected, 60.0, 40.0, "observed", own) == 60.0
+    assert seconds(expected, 40.0, 60.0, "modelled", own) is None
 
 
 SEEN = Evidence([PastRun(1, "text", "t", TEXT.work, TEXT.work, 40.0)], rows=LEAST_ROWS)
