@@ -76,10 +76,8 @@ def is_groupable(data_type: DataType) -> bool:
 
 
 def is_told_apart(data_type: DataType) -> bool:
-    """Whether an image tells values apart: not that of a variant, or of maps inside of other values."""
-    if "VARIANT" in data_type:
-        return False
-    return data_type.count("MAP<") == int(data_type.startswith("MAP<"))
+    """Whether an image tells values apart: not that of a variant."""
+    return not re.search(r"\bVARIANT\b", data_type)
 
 
 def type_sql(data_type: DataType) -> str:

@@ -71,6 +71,11 @@ def test_states_that_are_stored_tell_how_many_rows_their_relation_has(priced: Pr
     known = Knowledge(priced.world()).statistics(READ, {}, end)
     assert list(known.observed.values()) == [1000.0]
     assert known.stored[f"views/{VIEW}"] == StoredFacts(1000.0, 1000.0, 0)
+    priced.arrive("lines", 10)
+    priced.run(lambda _: 1.0)
+    known = Knowledge(priced.world()).statistics(READ, {}, {"orders": 1, "lines": 2})
+    assert list(known.observed.values()) == [1000.0], "what a change touches was there before"
+    assert known.stored[f"views/{VIEW}"].rows == 1010.0
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,18 @@ def test_nothing_else_costs_what_it_costs_and_nothing_is_written(priced: Priced)
     assert priced.world().number == before
 
 
+def test_it_goes_by_where_the_keys_of_a_change_lie_as_the_plan_does(priced: Priced) -> None:
+    priced.arrive("orders", 40)
+    priced.arrive("lines", 40)
+    priced.cover("orders", "c1", 0.01, 1_000_000)
+    priced.cover("lines", "c11", 0.02, 4_000_000)
+    (plan,) = priced.ws.plan().views
+    expected = {one["way"]: one["price"] for one in plan.predicted["alternatives"]}
+    told = priced.ws.what_if().now[VIEW]
+    assert told.method == plan.method
+    assert told.seconds == expected[plan.predicted["way"]]
+
+
 def test_what_waits_is_what_is_reckoned_with(priced: Priced) -> None:
     usual = priced.ws.what_if().now[VIEW].seconds
     priced.arrive("lines", 1_000_000)

@@ -120,10 +120,10 @@ def test_tasks_may_take_twice_of_the_dearest_way(
 
 @pytest.mark.parametrize("expected", [1.0, 90.0, 900.0])
 @pytest.mark.parametrize("own", ["doubted", "modelled"])
-def test_what_runs_to_find_out_ends_where_it_has_taken_what_full_takes(
+def test_what_runs_to_find_out_ends_where_it_has_taken_what_the_answer_alone_takes(
     own: Basis, expected: float
 ) -> None:
-    assert seconds(expected, 40.0, 60.0, "observed", own) == 60.0
+    assert seconds(expected, 40.0, 60.0, "observed", own) == 40.0
     assert seconds(expected, 60.0, 40.0, "observed", own) == 60.0
     assert seconds(expected, 40.0, 60.0, "modelled", own) is None
 

@@ -204,7 +204,10 @@ class Knowledge:
         )
 
     def _observed(self, view: ReadView) -> Iterator[tuple[bytes, float]]:
-        """Rows of parts of a view that the log counts, as they are stored as states."""
+        """Rows of parts of a view that the log counts, as they are stored as states.
+
+        Those of the base, where there is one: what came since has a row for each that it touched.
+        """
         root = None if view.relation is None else normal(view.relation)
         for rel in () if root is None else relations(root):
             if not isinstance(rel, r.Aggregate | r.Window | r.Limit | r.Join):
@@ -213,7 +216,8 @@ class Knowledge:
             names += [chain_of(rel, view.conf)] if isinstance(rel, r.Aggregate) else []
             for name in names:
                 if name in self._chains:
-                    yield rel.digest, self._chains[name].rows
+                    base = self.world.chains[name].base
+                    yield rel.digest, float(base.rows) if base else self._chains[name].rows
 
 
 def _by_chain(kept: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, set[str]]:

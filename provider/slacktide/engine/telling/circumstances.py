@@ -17,7 +17,7 @@ from slacktide.engine.planning.how_far import next_ends
 from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.situating import situation_of
 from slacktide.optimizer.plan import Versions
-from slacktide.optimizer.statistics import ChangeFacts, SourceFacts
+from slacktide.optimizer.statistics import SourceFacts
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
@@ -103,7 +103,12 @@ def _situation(
 
 def _scaled(facts: SourceFacts, factor: float) -> SourceFacts:
     changes = tuple(
-        ChangeFacts(one.rows.scaled(factor), factor * one.bytes, one.deleted.scaled(factor))
+        replace(
+            one,
+            rows=one.rows.scaled(factor),
+            bytes=factor * one.bytes,
+            deleted=one.deleted.scaled(factor),
+        )
         for one in facts.changes
     )
     return replace(facts, changes=changes)

@@ -16,8 +16,10 @@ NOISE: Final = 1.1
 LEAST: Final = 0.1
 """Seconds of CPU that no run can be told from another one by."""
 
-_MEANT: Final = ("STATES_PAY", "ANSWER_UNTRIED")
+_MEANT: Final = frozenset({"STATES_PAY", "ANSWER_UNTRIED", "INCREMENTS_UNTRIED"})
 """Why a run may be dearer than another way would be."""
+_LACKING: Final = frozenset({"STATES_LEFT", "STATE_MISSING"})
+"""Why a run could not go by increments, whatever these were expected to cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,11 @@ def hindsight(reports: Iterable[Report], view: str | None = None) -> Hindsight:
 def _was_right(told: ViewReport) -> bool | None:
     """Whether no other way was expected to cost clearly less than this one took; None without a choice."""
     expected = told.predicted
-    others = [o["price"] for o in ways_without(expected) if o["way"] != expected.get("way")]
+    why = {Reason.parse(reason).code for reason in told.reasons}
+    closed = {expected.get("way"), "incremental" if why & _LACKING else None}
+    others = [o["price"] for o in ways_without(expected) if o["way"] not in closed]
     # What keeps the states, or is run to find out what it takes, may be dearer now on purpose.
-    is_meant = any(Reason.parse(reason).code in _MEANT for reason in told.reasons)
+    is_meant = bool(why & _MEANT)
     # Below that a fixed share decides, and what a run takes tells little.
     is_small = expected.get("source_rows", LEAST_ROWS) < LEAST_ROWS
     if not others or not told.actual or is_meant or is_small:

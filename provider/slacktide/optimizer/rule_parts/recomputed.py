@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
+from slacktide.algebra.totality import is_total
 from slacktide.algebra.tree import ordered_path, references
 from slacktide.algebra.types import BOOLEAN, DataType
 from slacktide.common.tree import graft
@@ -114,8 +115,15 @@ def _aggregate(rel: r.Aggregate, fresh: Fresh) -> Recomputed:
 
 
 def _call(call: s.AggregateCall, kept: _Kept) -> s.AggregateCall:
-    arguments = tuple(kept.column(argument) for argument in call.arguments)
+    arguments = tuple(kept.column(_asked(argument, call.filter)) for argument in call.arguments)
     condition = None if call.filter is None else kept.column(call.filter)
     return s.AggregateCall(
         call.function, arguments, call.distinct, condition, call.type, call.nullable
     )
+
+
+def _asked(argument: s.Scalar, condition: s.Scalar | None) -> s.Scalar:
+    """An argument, of the rows alone that FILTER leaves where others may make it fail; a constant stays one."""
+    if condition is None or is_total(argument) or not references(argument):
+        return argument
+    return s.Case(((condition, argument),), None, argument.type, nullable=True)

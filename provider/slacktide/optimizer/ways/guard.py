@@ -8,7 +8,8 @@ what led to that step, and no more. A program that is run though it is expected 
 the states, may write what makes it cost twice of what is expected. What leads to a step that writes little is seen by
 the CPU that it takes: where a run of it is known it may take twice of the dearest way, as most that cost more than full
 end soon after, and nobody knows of the others how much is left. Ended there, the run costs twice of that and the answer
-alone. Where none is known it has shown that it is not cheaper than full once it has taken what the dearer full way takes.
+alone. Where none is known it has shown that it is not cheaper once it has taken what the answer alone takes, and costs
+twice of that.
 
 A refresh before the answer is due has no full run to turn back to: it stores nothing, and all is left to the due one.
 """
@@ -113,7 +114,7 @@ def _seconds(found: Predictions) -> float | None:
     """What tasks may take; without end where no full run has told what one costs."""
     if "observed" not in (found.text.basis, found.rebuild.basis):
         return None
-    full = max(found.text.in_tasks, found.rebuild.in_tasks)
     if found.incremental.basis != "observed":
-        return round(full, 3)
-    return round(TRIED * max(full, found.incremental.in_tasks), 3)
+        return round(found.text.in_tasks, 3)
+    dearest = max(one.in_tasks for one in (found.text, found.rebuild, found.incremental))
+    return round(TRIED * dearest, 3)

@@ -4,7 +4,7 @@ The way that is expected to be cheapest is taken, or one that keeps the states f
 has shown what the view's query weighs. Before that, and where a view is too small for measurements to mean
 much, a change is taken in by increments up to a share of the sources, unless these have turned out plainly dearer.
 
-* **Never dearer than full.** By the very prices that are stored with the plan, unless to keep the states.
+* **Never dearer than full.** By the very prices that are stored with the plan, unless to keep the states or to find out; the reason says which.
 * **The answer alone is run where no run of it is known** and it may be cheapest, as nobody knows what it costs.
 * **A program that has not run is tried, and evidence expires**, as `case` says.
 * **States are left when small changes are rare, and built again when lacking them has cost as much as building**, as `keeping` says.
@@ -37,13 +37,13 @@ def weigh(case: Case) -> Weighed:
     incremental, rebuild, text = found.incremental, found.rebuild, found.text
     if not case.evidence.runs or not case.evidence.is_measurable:
         return _by_share(case, found)
-    if incremental.basis == "doubted":
-        return _tried(case, found)
     full = text if case.is_kept_by_others else min(text, rebuild, key=lambda one: one.price)
+    if incremental.basis == "doubted":
+        return _tried(case, found, Reason("INCREMENTS_UNTRIED", _beside(incremental, full)))
     if incremental.price > full.price:
         return _full_way(case, found, full)
     if not case.missing:
-        return _unless_untried(case, found)
+        return _unless_untried(case, found, Reason("CHEAPER_INCREMENTAL", _beside(incremental, full)))
     missed = missed_since(case, text.price - incremental.price)
     if full is text and missed < rebuild.price - text.price:
         return found.taken("text", _not_yet(missed, rebuild, text, case.later))
@@ -96,8 +96,8 @@ def with_join(found: Weighed, saving: float, cost: float) -> Weighed:
     return replace(found, way="rebuild", reasons=(*others, Reason("STATES_PAY", told)))
 
 
-def _unless_untried(case: Case, found: Predictions) -> Weighed:
-    """Increments, or the answer alone where no run of it is known and they are hardly cheaper than building.
+def _unless_untried(case: Case, found: Predictions, cheaper: Reason) -> Weighed:
+    """Increments, as these are cheaper, or the answer alone where no run of it is known and they are hardly cheaper than building.
 
     What it costs is then thought to be what building does, which would never be refuted.
     """
@@ -108,7 +108,7 @@ def _unless_untried(case: Case, found: Predictions) -> Weighed:
         incremental.basis == rebuild.basis == "observed"
     )  # the model alone speaks against nothing
     if is_known or not is_seen or case.is_shared or incremental.price <= CLOSE * rebuild.price:
-        return found.taken("incremental")
+        return found.taken("incremental", cheaper)
     told = f"{rebuild.price:.2f} s of CPU with states, {incremental.price:.2f} s by increments"
     return found.taken("text", Reason("ANSWER_UNTRIED", told))
 
@@ -124,10 +124,14 @@ def _by_share(case: Case, found: Predictions) -> Weighed:
     return _tried(case, found)
 
 
-def _tried(case: Case, found: Predictions) -> Weighed:
+def _tried(case: Case, found: Predictions, *why: Reason) -> Weighed:
     if case.missing:
         return found.taken("rebuild", Reason("STATE_MISSING", case.missing))
-    return found.taken("incremental")
+    return found.taken("incremental", *why)
+
+
+def _beside(incremental: Prediction, full: Prediction) -> str:
+    return f"{incremental.price:.2f} s of CPU against {full.price:.2f} s in full"
 
 
 def _cheaper(incremental: Prediction, full: Prediction) -> Reason:

@@ -22,9 +22,9 @@ from slacktide.spark.sessions.classes import java_class
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PERIOD: Final = 0.25
+PERIOD: Final = 0.1
 """Seconds from one look to the next; a look takes some milliseconds."""
-LEAST: Final = 0.5
+LEAST: Final = 0.25
 """Seconds of CPU that any write may take: what is left to do is soon done."""
 _PATIENCE: Final = 10.0
 """Seconds to wait for a look that Spark does not answer."""

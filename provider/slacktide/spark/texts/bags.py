@@ -6,12 +6,19 @@ not, so rows are grouped by an image of each column in which only identical valu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from slacktide.algebra.literals import text_sql
-from slacktide.algebra.nested import fields, is_array, is_struct, part_types
+from slacktide.algebra.nested import fields, is_array, is_map, is_struct, part_types, storable
 from slacktide.algebra.sql import quoted
-from slacktide.algebra.types import DataType, has_floating, is_comparable, is_floating, is_groupable
+from slacktide.algebra.types import (
+    DataType,
+    has_floating,
+    is_comparable,
+    is_floating,
+    is_groupable,
+    type_sql,
+)
 from slacktide.spark.texts.marks import NEGATIVE
 
 Typed = Sequence[tuple[str, DataType]]
@@ -22,47 +29,57 @@ _EXACT = (
     " 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX',"
     " 'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
 )
+_BY_KEY = "(a, b) -> CASE WHEN a.k < b.k THEN -1 WHEN a.k > b.k THEN 1 ELSE 0 END"
 
 
 def image_sql(column: str, data_type: DataType) -> str:
-    """An expression that is equal for two values just when they are identical.
+    """An expression that is equal for two values just when they are identical; not of variants.
 
-    Maps are written entry by entry, in the order of their keys: Spark groups by maps too, but gives
-    NULL values inside them as zeros. Strings inside are written as bytes, as JSON has one sign for all that are no text.
+    What Spark has no exact grouping for is written as JSON: it groups by maps too, but gives NULL values inside them
+    as zeros.
     """
     if data_type.startswith("STRING COLLATE"):
         return f"CAST({column} AS BINARY)"
     if is_floating(data_type):
         return f"CAST({column} AS STRING)"
-    if data_type.startswith("MAP<") and data_type.count("MAP<") == 1:
-        entries = f"array_sort(map_entries({column}))"
-        key, value = part_types(data_type)
-        listed = f"ARRAY<STRUCT<key: {key}, value: {value}>>"
-        return f"to_json(struct({_in_bytes(entries, listed)}), {_EXACT})"
     if has_floating(data_type) or not is_groupable(data_type):
-        return f"to_json(struct({_in_bytes(column, data_type)}), {_EXACT})"
+        named = storable(data_type)
+        value = column if named == data_type else f"CAST({column} AS {type_sql(named)})"
+        return f"to_json(struct({_in_bytes(value, named)}), {_EXACT})"
     return column
 
 
 def _in_bytes(value: str, data_type: DataType, depth: int = 0) -> str:
-    """The same value with bytes for strings, of which no two that differ are written alike; maps inside stay as they are."""
+    """The same value as JSON can tell it from all others.
+
+    Strings are bytes, as JSON has one sign for all that are no text; maps are entries in the order of their keys, as
+    JSON has only texts for keys.
+    """
+    item = f"x{depth}"
     if data_type.startswith("STRING"):
         return f"CAST({value} AS BINARY)"
     if is_array(data_type):
-        item, (part,) = f"x{depth}", part_types(data_type)
+        (part,) = part_types(data_type)
         turned = _in_bytes(item, part, depth + 1)
         return value if turned == item else f"transform({value}, {item} -> {turned})"
+    if is_map(data_type):
+        key, part = part_types(data_type)
+        parts = {"k": (f"{item}.key", key), "v": (f"{item}.value", part)}
+        entry = _struct_sql({name: _in_bytes(*one, depth + 1) for name, one in parts.items()})
+        entries = f"transform(map_entries({value}), {item} -> {entry})"
+        return f"array_sort({entries}, {_BY_KEY})"
     if not is_struct(data_type):
         return value
-    names = [name for name, _ in fields(data_type)]
-    if len({name.casefold() for name in names}) < len(names):
-        return value  # such a field has no name to be asked by
-    parts = {name: f"{value}.{quoted(name)}" for name in names}
-    turned_parts = {name: _in_bytes(parts[name], part, depth) for name, part in fields(data_type)}
-    if turned_parts == parts:
+    parts = {name: (f"{value}.{quoted(name)}", part) for name, part in fields(data_type)}
+    turned_parts = {name: _in_bytes(*one, depth) for name, one in parts.items()}
+    if all(turned_parts[name] == plain for name, (plain, _) in parts.items()):
         return value
-    pairs = ", ".join(f"{text_sql(name)}, {part}" for name, part in turned_parts.items())
-    return f"IF({value} IS NULL, NULL, named_struct({pairs}))"
+    return f"IF({value} IS NULL, NULL, {_struct_sql(turned_parts)})"
+
+
+def _struct_sql(parts: Mapping[str, str]) -> str:
+    listed = ", ".join(f"{text_sql(name)}, {part}" for name, part in parts.items())
+    return f"named_struct({listed})"
 
 
 def nearly_sql(column: str, data_type: DataType) -> str:
