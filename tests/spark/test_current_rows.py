@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slacktide.spark.texts.bags import current_rows_sql
+from slacktide.spark.texts.bags import counted_out_sql, current_rows_sql, values_sql
 from tests.harness.lab import bag
 
 if TYPE_CHECKING:
@@ -87,3 +87,18 @@ def test_a_row_that_never_was_cannot_go(spark: SparkSession, key: list[str]) -> 
     defined(spark, [(1, "a", 1.5)], [((1, "a", 2.5), -1)])
     with pytest.raises(Exception, match="fewer copies of a row than were deleted"):
         current(spark, key)
+
+
+@pytest.mark.parametrize("times", [0, 1, 4096, 4097, 10_000])
+def test_a_row_comes_as_often_as_its_multiplicity_says(spark: SparkSession, times: int) -> None:
+    bagged = f"(SELECT 7 AS k, {times}L AS __m)"
+    counted = spark.sql(counted_out_sql(bagged, [("k", "INT")], what="a test"))
+    assert counted.groupBy("k").count().collect() == ([(7, times)] if times else [])
+    values = spark.sql(values_sql(bagged, [("k", "INT")]))
+    assert values.collect() == ([(7,)] if times else [])
+
+
+def test_what_went_more_often_than_it_came_is_an_error(spark: SparkSession) -> None:
+    bagged = "(SELECT 7 AS k, 1L AS __m UNION ALL SELECT 7, -2L)"
+    with pytest.raises(Exception, match="a test has fewer copies of a row"):
+        spark.sql(values_sql(bagged, [("k", "INT")], what="a test")).collect()

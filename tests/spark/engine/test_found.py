@@ -194,6 +194,26 @@ def test_an_order_that_an_aggregate_looks_at_is_kept(lab: Lab) -> None:
     assert lab.read("listed") == [(1, [7, 9, 3, 5])]
 
 
+def test_an_order_that_is_looked_at_from_further_above_is_kept(lab: Lab) -> None:
+    """Limits, generators and grouping sets pass rows on as they come."""
+    lab.source("t", "k INT, at INT, v INT", (1, 1, 9), (1, 2, 3), (2, 3, 5))
+    ordered = "(SELECT * FROM t ORDER BY at)"
+    texts = {
+        "first_few": f"SELECT first(v) AS f, collect_list(v) AS vs FROM (SELECT * FROM {ordered} LIMIT 10)",
+        "rolled": f"SELECT k, collect_list(v) AS vs FROM {ordered} GROUP BY ROLLUP (k)",
+        "made": f"SELECT collect_list(e) AS es FROM (SELECT explode(array(v, at)) AS e FROM {ordered})",
+        "few": f"SELECT explode(array(v, at)) AS e FROM {ordered} LIMIT 3",
+        "over": f"SELECT k, first(v) OVER (PARTITION BY k) AS f FROM {ordered}",
+    }
+    for name, text in texts.items():
+        lab.view(name, text, policy="auto")
+    lab.view("least", "SELECT k, v FROM t ORDER BY at LIMIT 2")
+    lab.refresh()
+    lab.land("t", insert=[(1, 0, 7)], delete=[(1, 2, 3)])
+    lab.step(**dict.fromkeys(texts, "full"), least="incremental")
+    assert lab.read("first_few") == [(7, [7, 9, 5])]
+
+
 def test_a_pivot_over_bytes_is_that_of_batch(lab: Lab) -> None:
     lab.source("t", "k INT, b BINARY, v INT", (1, b"\x01", 5), (1, b"\x02", 7))
     pivot = "SELECT * FROM t PIVOT (sum(v) FOR b IN (X'01' AS one, X'02' AS two))"
@@ -209,3 +229,27 @@ def test_a_row_that_came_and_went_and_fails_without_a_condition(lab: Lab) -> Non
     lab.land("t", insert=[(7, 1_700_000_000_000_000_000)])
     lab.land("t", delete=[(7, 1_700_000_000_000_000_000)], insert=[(2, 60)])
     lab.step(at="full")
+
+
+@pytest.mark.parametrize(
+    ("value", "bad", "good"),
+    [
+        ("sequence(n, m, 1)", (3, 1, ""), (1, 2, "")),
+        ("map_from_arrays(array(1, 2), array_repeat(0, n))", (1, 0, ""), (2, 0, "")),
+        ("s RLIKE s", (1, 1, "("), (1, 1, "a")),
+        ("split('a,b', s)", (1, 1, "["), (1, 1, ",")),
+        ("format_string(s, n)", (1, 1, "%q"), (1, 1, "%d")),
+    ],
+    ids=["sequence", "map", "rlike", "split", "format"],
+)
+def test_a_row_that_came_and_went_over_which_java_raises(
+    lab: Lab, value: str, bad: tuple[Any, ...], good: tuple[Any, ...]
+) -> None:
+    lab.source("t", "n INT, m INT, s STRING", good)
+    lab.view("made", f"SELECT CAST({value} AS STRING) AS v FROM t")
+    lab.refresh()
+    lab.land("t", insert=[bad])
+    with pytest.raises(e.DataError, match="view made: a row fails in the query"):
+        lab.ws.refresh(lab.spark)
+    lab.land("t", delete=[bad], insert=[good])
+    lab.step(made="full")

@@ -223,8 +223,8 @@ def test_nested_values(lab: Lab) -> None:
 
 
 def test_maps_inside_of_other_values_are_told_apart_by_keys_of_any_type(lab: Lab) -> None:
-    """JSON has no keys but texts; bytes and lists would be told by their place in memory."""
-    made = "array(map(b, n), map(X'00', 0))", "struct(map(array(b), map(b, n)) AS m)"
+    """JSON has no keys but texts; bytes would be told by their place in memory."""
+    made = "array(map(b, n), map(X'00', 0))", "struct(map(struct(b), map(b, n)) AS m)"
     lab.source("t", "b BINARY, n INT", (b"\xff", 1), (b"\xfe", 1), (b"\xff", 1), (b"\xff", None))
     for name, value in zip(("lists", "structs"), made, strict=True):
         lab.view(name, f"SELECT {value} AS m, struct(b, n AS b) AS twins FROM t")  # noqa: S608
@@ -249,6 +249,21 @@ def test_rows_with_maps_inside_of_other_values_go_again(lab: Lab) -> None:
     lab.land_as("t", [("delete", row) for row in turned[:2]])
     lab.step(passed="incremental")
     assert lab.bag("passed").total() == 1
+
+
+def test_variants_are_not_kept_for_an_operator(lab: Lab) -> None:
+    """Their JSON is that of other ones: 1.1 as FLOAT and as DOUBLE."""
+    lab.source("t", "k INT, f FLOAT, d DOUBLE", (1, 1.1, 1.1))
+    both = "SELECT k, v FROM (SELECT k, array(CAST(f AS VARIANT), CAST(d AS VARIANT)) AS vs FROM t)"
+    text = (
+        "SELECT k, aggregate(collect_list(v), 0D, (a, x) -> a + CAST(x AS DOUBLE)) AS total"
+        f" FROM ({both} LATERAL VIEW explode(vs) vs_of AS v) GROUP BY k"
+    )
+    lab.view("totals", text, policy="auto")
+    lab.step()
+    lab.land("t", insert=[(1, 2.0, 2.0), (2, 0.1, 0.1)])
+    report = lab.step(totals="full")
+    assert report.views["totals"].reasons == ("UNGROUPABLE_TYPE(ARRAY<VARIANT>)",)
 
 
 def test_a_filter_keeps_rows_from_arguments_that_fail_on_them(lab: Lab) -> None:

@@ -14,7 +14,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.equalities import null_aware, parts_of
 from slacktide.algebra.nested import is_storable
 from slacktide.algebra.scalar import Scalar
-from slacktide.algebra.tree import inputs, own_subqueries, relations, row_source
+from slacktide.algebra.tree import inputs, ordered_path, own_subqueries, relations
 from slacktide.algebra.types import DataType, has_floating, is_comparable, is_told_apart
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.programs.normal import normal
@@ -71,9 +71,12 @@ class Maintainability:
         unstorable = [one for one in _remembered(rel) if not is_storable(one)]
         if unstorable:
             return Reason("UNSTORABLE_TYPE", unstorable[0])
+        unlike = [one for one in _remembered(rel) if not is_told_apart(one)]
+        if unlike:
+            return Reason("UNGROUPABLE_TYPE", unlike[0])
         match rel:
-            case r.Aggregate() if _looks_at_order(rel):
-                return Reason("OPERATOR_NOT_INCREMENTAL", "aggregate over rows in an order")
+            case r.Aggregate() | r.Window() | r.Limit() if _looks_at_order(rel):
+                return Reason("OPERATOR_NOT_INCREMENTAL", f"{rel.tag} over rows in an order")
             case r.Aggregate():
                 return _ungroupable([key.column.type for key in rel.keys])
             case r.Join() if rel.kind == "anti" and _is_not_in_of_doubles(rel.condition):
@@ -97,13 +100,26 @@ class Maintainability:
                 return all(self._backed[child] for child in inputs(rel))
 
 
-def _looks_at_order(rel: r.Aggregate) -> bool:
-    """Whether an aggregate may give another value for the order in which its rows come; states keep none.
+def _looks_at_order(rel: r.Aggregate | r.Window | r.Limit) -> bool:
+    """Whether an operator may give another value for the order in which its rows come; states keep none.
 
-    Spark takes away an ORDER BY at which no aggregate looks.
+    Spark takes away an ORDER BY at which no aggregate looks. A limit by itself goes by the order of the rows that it takes.
     """
-    is_ordered = isinstance(row_source(rel.child), r.Sort)
-    return is_ordered and any(one.call.function not in OF_VALUES for one in rel.measures)
+    match rel:
+        case r.Aggregate():
+            called = {one.call.function for one in rel.measures}
+        case r.Window():
+            called = set() if rel.order else {one.call.function for one in rel.functions}
+        case r.Limit():
+            return not isinstance(ordered_path(rel)[-1], r.Sort) and _is_ordered(rel)
+    return not called <= OF_VALUES and _is_ordered(rel.child)
+
+
+def _is_ordered(rel: r.Rel) -> bool:
+    """Whether rows come in an order that stands below what passes them on as they come."""
+    while isinstance(rel, r.Filter | r.Project | r.Limit | r.Generate | r.Expand):
+        rel = rel.child
+    return isinstance(rel, r.Sort)
 
 
 def _remembered(rel: r.Rel) -> list[DataType]:

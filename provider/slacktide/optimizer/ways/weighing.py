@@ -43,7 +43,9 @@ def weigh(case: Case) -> Weighed:
     if incremental.price > full.price:
         return _full_way(case, found, full)
     if not case.missing:
-        return _unless_untried(case, found, Reason("CHEAPER_INCREMENTAL", _beside(incremental, full)))
+        return _unless_untried(
+            case, found, Reason("CHEAPER_INCREMENTAL", _beside(incremental, full))
+        )
     missed = missed_since(case, text.price - incremental.price)
     if full is text and missed < rebuild.price - text.price:
         return found.taken("text", _not_yet(missed, rebuild, text, case.later))

@@ -15,7 +15,7 @@ from slacktide.spark.compile.fragments import names
 from slacktide.spark.compile.gathering import Gathered, read_hint
 from slacktide.spark.tables.columns import name
 from slacktide.spark.tables.leaves import Leaves
-from slacktide.spark.texts.bags import consolidate_sql, rows_sql
+from slacktide.spark.texts.bags import consolidate_sql, rows_sql, values_sql
 
 Rules = Mapping[type[Operator], Callable[["Compiler", Any], str]]
 
@@ -94,6 +94,13 @@ class Compiler:
                 )
             case _:
                 return self._linear_rows(operator)
+
+    def values(self, operator: Operator) -> str:
+        """Plain rows, of which a bag has each value once."""
+        if is_rowable(operator):
+            return self.rows(operator)
+        types = [(name(column), column.type) for column in operator.columns]
+        return values_sql(self.names[operator], types)
 
     def _linear_rows(self, operator: Operator) -> str:
         """The text of a linear operator over plain rows, each with multiplicity one."""

@@ -59,8 +59,13 @@ _DATA = (
 )
 _OF_ROWS = ("21", "22", "23", "54", "P0")
 """Classes of SQLSTATE of what a row does: cardinality, data, constraints, sizes past a limit, and what a query raises."""
-_RAISED = re.compile(r"java\.lang\.ArithmeticException|java\.time\.DateTimeException")
-"""What some functions of Spark raise over a row without a condition, as `timestamp_seconds` does past its range."""
+_RAISED = re.compile(
+    r"java\.lang\.ArithmeticException|java\.time\.DateTimeException"
+    r"|(?:IllegalArgument|PatternSyntax|Format\w*|SparkRuntime)Exception\b[\s\S]{0,3000}?"
+    r"\n\s+at org\.apache\.spark\.sql\.(?:catalyst\.(?:expressions|util)\.|errors\.QueryExecutionErrors)"
+)
+"""What some functions of Spark raise over a row without a condition: `timestamp_seconds` past its range, `sequence`
+that ends before it begins, `rlike` by what is no pattern."""
 _NOT_OF_ROWS = ("21S", "22022", "22KD")
 """Of settings, modules and tables, though of these classes."""
 _UNPLANNED = "INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND"

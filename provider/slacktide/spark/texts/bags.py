@@ -29,6 +29,8 @@ _EXACT = (
     " 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX',"
     " 'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
 )
+_PART = 4096
+"""Copies of a row that are made at once."""
 _BY_KEY = "(a, b) -> CASE WHEN a.k < b.k THEN -1 WHEN a.k > b.k THEN 1 ELSE 0 END"
 
 
@@ -112,14 +114,34 @@ def rows_sql(table: str, columns: Typed, *, what: str = "a snapshot") -> str:
 def counted_out_sql(table: str, columns: Typed, *, what: str) -> str:
     """The rows of a bag in which equal rows stand once, or all are there; a negative multiplicity is an error."""
     names = ", ".join(column for column, _ in columns) or "1 AS __none"
+    return f"SELECT {names} FROM {_counted_sql(table, columns, what)} {copies_sql('__m')}"
+
+
+def values_sql(table: str, columns: Typed, *, what: str = "a snapshot") -> str:
+    """The rows of a bag, each once however many copies of it there are; a negative multiplicity is an error."""
+    names = ", ".join(column for column, _ in columns) or "1 AS __none"
+    counted = _counted_sql(f"({consolidate_sql(table, columns)})", columns, what)
+    return f"SELECT {names} FROM {counted} WHERE __m > 0"
+
+
+def _counted_sql(table: str, columns: Typed, what: str) -> str:
+    """A bag whose multiplicities are looked at."""
+    listed = "".join(f"{column}, " for column, _ in columns)
     error = f"raise_error('{NEGATIVE} {what} has fewer copies of a row than were deleted')"
-    times = f"CASE WHEN __m < 0 THEN {error} ELSE __m END"
-    return f"SELECT {names} FROM {table} {copies_sql(times)}"
+    return f"(SELECT {listed}CASE WHEN __m < 0 THEN {error} ELSE __m END AS __m FROM {table})"
 
 
 def copies_sql(times: str = "abs(__m)") -> str:
-    """What stands behind a table so that each of its rows comes as often as an expression says."""
-    return f"LATERAL VIEW explode(array_repeat(0, CAST({times} AS INT))) __slacktide_copies AS __slacktide_copy"
+    """What stands behind a table so that each of its rows comes as often as an expression says.
+
+    In parts, as Spark holds in memory what it explodes: few values of many rows may have millions of copies each.
+    """
+    parts = f"IF({times} <= {_PART}, array(0L), sequence(0L, {times} - 1L, {_PART}L))"
+    size = f"CAST(least({times} - __slacktide_from, {_PART}) AS INT)"
+    return (
+        f"LATERAL VIEW explode({parts}) __slacktide_parts AS __slacktide_from"
+        f" LATERAL VIEW explode(array_repeat(0, {size})) __slacktide_copies AS __slacktide_copy"
+    )
 
 
 def units_sql(table: str, listed: Sequence[str]) -> str:
