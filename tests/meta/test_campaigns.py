@@ -59,7 +59,8 @@ def test_wrong_statistics_cost_little_more_than_full_and_change_no_answer() -> N
     assert {*campaign["summary"]} == {*misled.WAYS}
     for told in campaign["summary"].values():
         assert told["of full"] <= 1.10
-        assert all(ratio <= 1.25 for ratio in told["views above 1.1"].values())
+        assert all(ratio <= 1.30 for ratio in told["views above 1.1"].values())
+    assert sum(told["switched"] for told in campaign["summary"].values()) > 0, "the guard is tried"
 
 
 def test_tpch_views_held_at_their_paces() -> None:

@@ -254,10 +254,10 @@ def test_rows_with_maps_inside_of_other_values_go_again(lab: Lab) -> None:
 def test_variants_are_not_kept_for_an_operator(lab: Lab) -> None:
     """Their JSON is that of other ones: 1.1 as FLOAT and as DOUBLE."""
     lab.source("t", "k INT, f FLOAT, d DOUBLE", (1, 1.1, 1.1))
-    both = "SELECT k, v FROM (SELECT k, array(CAST(f AS VARIANT), CAST(d AS VARIANT)) AS vs FROM t)"
     text = (
         "SELECT k, aggregate(collect_list(v), 0D, (a, x) -> a + CAST(x AS DOUBLE)) AS total"
-        f" FROM ({both} LATERAL VIEW explode(vs) vs_of AS v) GROUP BY k"
+        " FROM (SELECT k, array(CAST(f AS VARIANT), CAST(d AS VARIANT)) AS vs FROM t)"
+        " LATERAL VIEW explode(vs) vs_of AS v GROUP BY k"
     )
     lab.view("totals", text, policy="auto")
     lab.step()

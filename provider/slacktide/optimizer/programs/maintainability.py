@@ -68,12 +68,9 @@ class Maintainability:
     def _own(self, rel: r.Rel) -> Reason | None:
         if own_subqueries(rel):
             return Reason("OPERATOR_NOT_INCREMENTAL", "scalar subquery")
-        unstorable = [one for one in _remembered(rel) if not is_storable(one)]
-        if unstorable:
-            return Reason("UNSTORABLE_TYPE", unstorable[0])
-        unlike = [one for one in _remembered(rel) if not is_told_apart(one)]
-        if unlike:
-            return Reason("UNGROUPABLE_TYPE", unlike[0])
+        odd = _unkeepable(_remembered(rel))
+        if odd is not None:
+            return odd
         match rel:
             case r.Aggregate() | r.Window() | r.Limit() if _looks_at_order(rel):
                 return Reason("OPERATOR_NOT_INCREMENTAL", f"{rel.tag} over rows in an order")
@@ -140,6 +137,14 @@ def _is_not_in_of_doubles(condition: Scalar | None) -> bool:
     """Whether Spark answers NOT IN by looking bits up, so that 0.0 is not in a table of -0.0, though they are equal."""
     equal = null_aware(condition)
     return equal is not None and all(has_floating(one.type) for one in equal.arguments)
+
+
+def _unkeepable(types: list[DataType]) -> Reason | None:
+    unstorable = [one for one in types if not is_storable(one)]
+    if unstorable:
+        return Reason("UNSTORABLE_TYPE", unstorable[0])
+    unlike = [one for one in types if not is_told_apart(one)]
+    return Reason("UNGROUPABLE_TYPE", unlike[0]) if unlike else None
 
 
 def _ungroupable(types: list[str]) -> Reason | None:
