@@ -18,7 +18,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from slacktide.engine.telling.hindsight import LEAST, NOISE
+from slacktide.engine.telling.hindsight import LACKING, LEAST, NOISE
 from slacktide.optimizer.costs import DEFAULTS, Vector
 
 TICK = 0.001
@@ -26,8 +26,6 @@ TICK = 0.001
 _DRAWS = 200
 WAYS = ("incremental", "full")
 WORKSPACES = ("chosen", *WAYS)
-LEFT = frozenset({"STATES_LEFT", "STATE_MISSING"})
-"""Why a run had no increments to choose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +204,7 @@ def missed_by_noise(found: Sequence[Cell]) -> float:
 
 
 def _cell(where: tuple[str, str, float], many: Sequence[Mapping[str, Any]]) -> Cell:
-    told = [one for one in many if LEFT.isdisjoint(one["chosen"]["reasons"])]
+    told = [one for one in many if LACKING.isdisjoint(one["chosen"]["reasons"])]
     choices = [one["chosen"]["choice"] for one in told]
     return Cell(*where, choices, _seconds(many), _seconds(told))
 

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from slacktide.algebra import relation as r
+from slacktide.algebra import scalar as s
+from slacktide.algebra.types import has_floating
 from slacktide.common.tree import of_type
 from slacktide.program import operator as o
 from slacktide.program.operator import Operator
+
+_OF_SETS: Final = frozenset(
+    {"min", "max", "min_by", "max_by", "any_value", "approx_count_distinct"}
+    | {"bool_and", "every", "bool_or", "some", "any", "bit_and", "bit_or"}
+)
+"""Aggregates that more copies of a row leave as they are."""
 
 
 def is_plain(operator: Operator) -> bool:
@@ -64,6 +75,23 @@ def is_unit(operator: Operator) -> bool:
             return is_unit(operator.left)
         case _:
             return is_plain(operator)
+
+
+def ignores_copies(query: r.Rel) -> bool:
+    """Whether a relation over an input is the same however often each row is there: an aggregate of values alone."""
+    return (
+        isinstance(query, r.Aggregate)
+        and isinstance(query.child, r.Scan)
+        and all(_is_of_a_set(one.call) for one in query.measures)
+    )
+
+
+def _is_of_a_set(call: s.AggregateCall) -> bool:
+    """Whether copies of rows change nothing in an aggregate; COLLECT_SET takes each NaN for another value."""
+    is_set = call.function == "collect_set" and not any(
+        has_floating(one.type) for one in call.arguments
+    )
+    return call.distinct or is_set or call.function in _OF_SETS
 
 
 def adds_up(operator: Operator) -> bool:

@@ -190,7 +190,9 @@ def test_an_order_that_an_aggregate_looks_at_is_kept(lab: Lab) -> None:
     lab.view("summed", f"SELECT k, sum(v) AS s, max(v) AS m {ordered}")
     lab.refresh()
     lab.land("t", insert=[(1, 0, 7)])
-    lab.step(listed="full", summed="incremental")
+    report = lab.step(listed="full", summed="incremental")
+    (why,) = report.views["listed"].reasons
+    assert why.startswith("OPERATOR_NOT_INCREMENTAL(aggregate ")
     assert lab.read("listed") == [(1, [7, 9, 3, 5])]
 
 
@@ -203,14 +205,36 @@ def test_an_order_that_is_looked_at_from_further_above_is_kept(lab: Lab) -> None
         "made": "SELECT collect_list(e) AS es FROM (SELECT explode(array(v, at)) AS e FROM sorted)",
         "few": "SELECT explode(array(v, at)) AS e FROM sorted LIMIT 3",
         "over": "SELECT k, first(v) OVER (PARTITION BY k) AS f FROM sorted",
+        "running": "SELECT k, sum(v) OVER (PARTITION BY k ROWS UNBOUNDED PRECEDING) AS s FROM sorted",
     }
     for name, text in texts.items():
         lab.view(name, text.replace("sorted", "(SELECT * FROM t ORDER BY at)"), policy="auto")
     lab.view("least", "SELECT k, v FROM t ORDER BY at LIMIT 2")
+    lab.view("middle", "SELECT k, median(v) FROM (SELECT * FROM t ORDER BY at LIMIT 9) GROUP BY k")
+    lab.view(
+        "shares", "SELECT k, v / sum(v) OVER (PARTITION BY k) FROM (SELECT * FROM t ORDER BY at)"
+    )
     lab.refresh()
     lab.land("t", insert=[(1, 0, 7)], delete=[(1, 2, 3)])
-    lab.step(**dict.fromkeys(texts, "full"), least="incremental")
+    kept = dict.fromkeys(("least", "middle", "shares"), "incremental")
+    report = lab.step(**dict.fromkeys(texts, "full"), **kept)
+    for name in texts:
+        (why,) = report.views[name].reasons
+        assert why.startswith("OPERATOR_NOT_INCREMENTAL("), (name, why)
     assert lab.read("first_few") == [(7, [7, 9, 5])]
+
+
+def test_a_set_of_doubles_has_each_nan_as_batch_does(lab: Lab) -> None:
+    nan = float("nan")
+    lab.source("t", "k INT, x DOUBLE, n INT", (1, nan, 1), (1, nan, 1), (1, 1.0, 1))
+    lab.view("sets", "SELECT k, size(collect_set(x)) AS n, max(x) AS m FROM t GROUP BY k")
+    lab.view(
+        "whole", "SELECT k, sort_array(collect_set(n)) AS ns, max_by(n, n) AS m FROM t GROUP BY k"
+    )
+    lab.step()
+    lab.land("t", insert=[(1, nan, 2)], delete=[(1, 1.0, 1)])
+    lab.step(sets="incremental", whole="incremental")
+    lab.verified()
 
 
 def test_a_pivot_over_bytes_is_that_of_batch(lab: Lab) -> None:

@@ -131,6 +131,9 @@ def test_a_join_that_failed_is_not_started_again(priced: Priced) -> None:
         if not begins(plans[-1]):
             priced.run(lambda _: 3.0)
     (joined,) = plans[-1].remembers
+    most = plans[-1].guard.cpu_seconds
+    assert most is not None
+    assert most > 2 * plans[-1].predicted["cpu_seconds"] * 0.99, "it takes more on purpose"
     failed = plan_without_joins(
         ReadView.from_dict(priced.world().views[VIEW].definition), plans[-1]
     )

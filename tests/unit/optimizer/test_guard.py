@@ -118,14 +118,20 @@ def test_tasks_may_take_twice_of_the_dearest_way(
     assert seconds(*expected, "observed") == most
 
 
-@pytest.mark.parametrize("expected", [1.0, 90.0, 900.0])
-@pytest.mark.parametrize("own", ["doubted", "modelled"])
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [("doubted", 1.0), ("doubted", 900.0), ("modelled", 1.0), ("modelled", 40.0)],
+)
 def test_what_runs_to_find_out_ends_where_it_has_taken_what_the_answer_alone_takes(
     own: Basis, expected: float
 ) -> None:
     assert seconds(expected, 40.0, 60.0, "observed", own) == 40.0
     assert seconds(expected, 60.0, 40.0, "observed", own) == 60.0
     assert seconds(expected, 40.0, 60.0, "modelled", own) is None
+
+
+def test_what_is_meant_to_take_more_may_take_twice_of_that() -> None:
+    assert seconds(90.0, 40.0, 60.0, "observed", "modelled") == 180.0
 
 
 SEEN = Evidence([PastRun(1, "text", "t", TEXT.work, TEXT.work, 40.0)], rows=LEAST_ROWS)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from slacktide.algebra.relation import Scan
-from slacktide.algebra.scalar import Call, Column, reference
+from slacktide.algebra.relation import Aggregate, Scan
+from slacktide.algebra.scalar import AggregateCall, Call, Column, Measure, reference
 from slacktide.program import operator as o
-from slacktide.program.multiplicity import adds_up, operators_planned
+from slacktide.program.multiplicity import adds_up, ignores_copies, operators_planned
 from slacktide.program.operator import Operator
 
 X, Y = Column(1, "x", "INT", True), Column(2, "y", "INT", True)
@@ -57,3 +57,22 @@ def test_rows_of_a_snapshot_are_asked_for(operator: Operator) -> None:
 def test_an_operator_is_planned_as_often_as_it_is_read() -> None:
     twice = o.Add((o.Consolidate(T), o.Consolidate(T)), (X,))
     assert operators_planned(o.Program((o.Publish("v", twice, is_base=True),))) == 5
+
+
+def aggregated(*functions: str, distinct: bool = False, of: Column = X) -> Aggregate:
+    calls = (
+        AggregateCall(one, (reference(of),), distinct, None, "INT", nullable=True)
+        for one in functions
+    )
+    named = (Measure(Column(20 + n, "m", "INT", True), call) for n, call in enumerate(calls))
+    return Aggregate(SCANNED, (), tuple(named))
+
+
+def test_aggregates_of_values_ignore_copies() -> None:
+    assert ignores_copies(aggregated("max", "min_by"))
+    assert ignores_copies(aggregated("count", distinct=True))
+    assert ignores_copies(aggregated("collect_set"))
+    assert not ignores_copies(aggregated("collect_set", of=Column(3, "z", "DOUBLE", True)))
+    assert not ignores_copies(aggregated("sum"))
+    assert not ignores_copies(aggregated("max", "collect_list"))
+    assert not ignores_copies(SCANNED)

@@ -12,6 +12,13 @@ OURS = "/w/views/revenue/0123456789abcdef0123456789abcdef/base/part-00000-c000.z
 FORMER = OURS.replace("revenue", "revenue@7")
 TEXTS = {
     "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012": e.DataError,
+    "java.lang.IllegalArgumentException: requirement failed\n\tat scala.Predef$.require(Predef.scala:337)"
+    "\n\tat org.apache.spark.sql.catalyst.expressions.Sequence.eval(collectionOperations.scala:1)": e.DataError,
+    "java.lang.IllegalArgumentException: Illegal base64 character\n\tat java.base/java.util.Base64$Decoder.decode"
+    "\n\tat org.apache.spark.sql.catalyst.expressions.GeneratedClass$GeneratedIterator.next": e.DataError,
+    "java.lang.IllegalArgumentException: Size exceeds Integer.MAX_VALUE\n\tat sun.nio.ch.FileChannelImpl.map"
+    "\n\tat org.apache.spark.storage.DiskStore.getBytes"
+    "\n\tat org.apache.spark.sql.catalyst.expressions.GeneratedClass$GeneratedIterator.next": e.ExecutionError,
     "[CAST_INVALID_INPUT.X] The value 'x' is not an INT.": e.DataError,
     "[USER_RAISED_EXCEPTION] SLACKTIDE_NEGATIVE a group has fewer rows SQLSTATE: P0001": e.DataError,
     "[STAGE_MATERIALIZATION_MULTIPLE_FAILURES] Multiple failures (2) in stage materialization:\n"

@@ -206,7 +206,7 @@ class Knowledge:
     def _observed(self, view: ReadView) -> Iterator[tuple[bytes, float]]:
         """Rows of parts of a view that the log counts, as they are stored as states.
 
-        Those of the base, where there is one: what came since has a row for each that it touched.
+        Those of the base, where it has most of them: what came since has a row for each that it touched.
         """
         root = None if view.relation is None else normal(view.relation)
         for rel in () if root is None else relations(root):
@@ -216,8 +216,9 @@ class Knowledge:
             names += [chain_of(rel, view.conf)] if isinstance(rel, r.Aggregate) else []
             for name in names:
                 if name in self._chains:
-                    base = self.world.chains[name].base
-                    yield rel.digest, float(base.rows) if base else self._chains[name].rows
+                    base, rows = self.world.chains[name].base, self._chains[name].rows
+                    is_most = base is not None and 2 * base.rows >= rows
+                    yield rel.digest, float(base.rows) if base and is_most else rows
 
 
 def _by_chain(kept: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, set[str]]:

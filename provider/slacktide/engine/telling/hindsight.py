@@ -18,7 +18,7 @@ LEAST: Final = 0.1
 
 _MEANT: Final = frozenset({"STATES_PAY", "ANSWER_UNTRIED", "INCREMENTS_UNTRIED"})
 """Why a run may be dearer than another way would be."""
-_LACKING: Final = frozenset({"STATES_LEFT", "STATE_MISSING"})
+LACKING: Final = frozenset({"STATES_LEFT", "STATE_MISSING"})
 """Why a run could not go by increments, whatever these were expected to cost."""
 
 
@@ -52,7 +52,7 @@ def _was_right(told: ViewReport) -> bool | None:
     """Whether no other way was expected to cost clearly less than this one took; None without a choice."""
     expected = told.predicted
     why = {Reason.parse(reason).code for reason in told.reasons}
-    closed = {expected.get("way"), "incremental" if why & _LACKING else None}
+    closed = {expected.get("way")} | ({"incremental"} if why & LACKING else set())
     others = [o["price"] for o in ways_without(expected) if o["way"] not in closed]
     # What keeps the states, or is run to find out what it takes, may be dearer now on purpose.
     is_meant = bool(why & _MEANT)

@@ -20,7 +20,7 @@ from slacktide.algebra.types import (
     is_collated,
 )
 from slacktide.optimizer.programs.maintainability import Maintainability
-from slacktide.optimizer.rule_parts.additive import OF_VALUES, is_additive
+from slacktide.optimizer.rule_parts.additive import IN_ANY_ORDER, is_additive
 
 _AVERAGES: Final = frozenset({"avg", "try_avg"})
 _RANKS: Final = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
@@ -42,18 +42,18 @@ def _is_determined(rel: r.Rel) -> bool:
             return False
         case r.Aggregate():
             keys = all(_is_exact(key.column.type) for key in rel.keys)
-            return keys and all(_is_of_values(measure.call) for measure in rel.measures)
+            return keys and all(_is_in_any_order(measure.call) for measure in rel.measures)
         case r.Window():
             return all(one.call.function in _RANKS for one in rel.functions)
         case _:
             return True
 
 
-def _is_of_values(call: s.AggregateCall) -> bool:
+def _is_in_any_order(call: s.AggregateCall) -> bool:
     """Whether an aggregate is the same in whatever order rows come."""
     if call.function in _AVERAGES and not _is_averaged_exactly(call):
         return False
-    return call.function in OF_VALUES and all(_is_exact(one.type) for one in call.arguments)
+    return call.function in IN_ANY_ORDER and all(_is_exact(one.type) for one in call.arguments)
 
 
 def _is_averaged_exactly(call: s.AggregateCall) -> bool:

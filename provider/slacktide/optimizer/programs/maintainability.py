@@ -9,16 +9,25 @@ Two analyses over a view, each memoised on the object that holds them:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.equalities import null_aware, parts_of
 from slacktide.algebra.nested import is_storable
-from slacktide.algebra.scalar import Scalar
+from slacktide.algebra.scalar import Scalar, WindowCall
 from slacktide.algebra.tree import inputs, ordered_path, own_subqueries, relations
 from slacktide.algebra.types import DataType, has_floating, is_comparable, is_told_apart
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.programs.normal import normal
-from slacktide.optimizer.rule_parts.additive import OF_VALUES
+from slacktide.optimizer.rule_parts.additive import IN_ANY_ORDER, is_additive
+
+_IN_ANY_ORDER: Final = (
+    IN_ANY_ORDER
+    | {"stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "skewness"}
+    | {"kurtosis", "corr", "covar_samp", "covar_pop", "approx_count_distinct"}
+    | {"percentile", "percentile_cont", "percentile_disc", "median"}
+)
+"""Aggregates that look at no order but in the last digits of sums of doubles."""
 
 
 class Maintainability:
@@ -44,8 +53,8 @@ class Maintainability:
     def verdict(self) -> tuple[Reason, ...]:
         """Why the whole view is recomputed from the sources; empty when it is maintained."""
         if self._obstacles[self.root] is None:
-            unlike = [c.type for c in self.root.columns if not is_told_apart(c.type)]
-            return (Reason("UNGROUPABLE_TYPE", unlike[0]),) if unlike else ()
+            unlike = _unlike([column.type for column in self.root.columns])
+            return () if unlike is None else (unlike,)
         found = dict.fromkeys(self._own(rel) for rel in relations(self.root))
         return tuple(reason for reason in found if reason is not None)
 
@@ -73,7 +82,10 @@ class Maintainability:
             return odd
         match rel:
             case r.Aggregate() | r.Window() | r.Limit() if _looks_at_order(rel):
-                return Reason("OPERATOR_NOT_INCREMENTAL", f"{rel.tag} over rows in an order")
+                return Reason(
+                    "OPERATOR_NOT_INCREMENTAL",
+                    f"{rel.tag} that goes by the ORDER BY of a query below it",
+                )
             case r.Aggregate():
                 return _ungroupable([key.column.type for key in rel.keys])
             case r.Join() if rel.kind == "anti" and _is_not_in_of_doubles(rel.condition):
@@ -100,21 +112,27 @@ class Maintainability:
 def _looks_at_order(rel: r.Aggregate | r.Window | r.Limit) -> bool:
     """Whether an operator may give another value for the order in which its rows come; states keep none.
 
-    Spark takes away an ORDER BY at which no aggregate looks. A limit by itself goes by the order of the rows that it takes.
+    Spark takes away an ORDER BY at which no aggregate looks. A limit over an ORDER BY keeps its keys; one to which rows come
+    through generators or grouping sets has no keys to go by.
     """
-    match rel:
-        case r.Aggregate():
-            called = {one.call.function for one in rel.measures}
-        case r.Window():
-            called = set() if rel.order else {one.call.function for one in rel.functions}
-        case r.Limit():
-            return not isinstance(ordered_path(rel)[-1], r.Sort) and _is_ordered(rel)
-    return not called <= OF_VALUES and _is_ordered(rel.child)
+    if isinstance(rel, r.Aggregate):
+        looks = any(one.call.function not in _IN_ANY_ORDER for one in rel.measures)
+    elif isinstance(rel, r.Window):
+        looks = not rel.order and any(map(_goes_by_order, rel.functions))
+    else:
+        looks = not isinstance(ordered_path(rel)[-1], r.Sort)
+    return looks and _is_ordered(rel.child)
+
+
+def _goes_by_order(one: WindowCall) -> bool:
+    """Whether a function over a window without an order may see it: one of values by a frame of some rows alone."""
+    is_whole = not one.frame or one.frame.count("UNBOUNDED") == 2
+    return one.call.function not in _IN_ANY_ORDER or not is_whole
 
 
 def _is_ordered(rel: r.Rel) -> bool:
     """Whether rows come in an order that stands below what passes them on as they come."""
-    while isinstance(rel, r.Filter | r.Project | r.Limit | r.Generate | r.Expand):
+    while isinstance(rel, r.Filter | r.Project | r.Limit | r.Generate | r.Expand | r.Window):
         rel = rel.child
     return isinstance(rel, r.Sort)
 
@@ -123,7 +141,8 @@ def _remembered(rel: r.Rel) -> list[DataType]:
     """The types of what may be kept for an operator: its groups, its input or its result."""
     match rel:
         case r.Aggregate():
-            arguments = [a for measure in rel.measures for a in measure.call.arguments]
+            calls = () if is_additive(rel) else (one.call for one in rel.measures)
+            arguments = [argument for call in calls for argument in call.arguments]
             return [c.type for c in rel.columns] + [a.type for a in arguments]
         case r.Window() | r.Limit():
             return [c.type for c in (*rel.columns, *rel.child.columns)]
@@ -140,11 +159,16 @@ def _is_not_in_of_doubles(condition: Scalar | None) -> bool:
 
 
 def _unkeepable(types: list[DataType]) -> Reason | None:
+    """Why values of some types cannot be kept: no file has them, or none can be told from another."""
     unstorable = [one for one in types if not is_storable(one)]
     if unstorable:
         return Reason("UNSTORABLE_TYPE", unstorable[0])
-    unlike = [one for one in types if not is_told_apart(one)]
-    return Reason("UNGROUPABLE_TYPE", unlike[0]) if unlike else None
+    return _unlike(types)
+
+
+def _unlike(types: list[DataType]) -> Reason | None:
+    found = [one for one in types if not is_told_apart(one)]
+    return Reason("UNGROUPABLE_TYPE", found[0]) if found else None
 
 
 def _ungroupable(types: list[str]) -> Reason | None:

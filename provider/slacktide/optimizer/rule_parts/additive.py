@@ -15,7 +15,7 @@ from slacktide.algebra.types import (
 )
 from slacktide.optimizer.rule_parts.states import quotient_type, sum_type
 
-OF_VALUES: Final = frozenset(
+IN_ANY_ORDER: Final = frozenset(
     {"count", "count_if", "regr_count", "sum", "try_sum", "avg", "try_avg", "min", "max"}
     | {"bool_and", "every", "bool_or", "some", "any", "bit_and", "bit_or", "bit_xor"}
 )

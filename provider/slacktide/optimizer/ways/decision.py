@@ -220,6 +220,8 @@ class _Decision:
         program = new.maintenance.program
         predictions = case.going_by(self._extending(program)).predictions()
         found = predictions.taken("incremental").to_dict()
+        if new.switch is not None and new.switch.starts:
+            predictions = _meant(predictions)
         return Chosen(
             "incremental",
             reasons,
@@ -265,3 +267,8 @@ def first_run(situation: Situation) -> tuple[Reason, ...]:
     if situation.broken:
         return (Reason("REFERENCE_BROKEN", situation.broken),)
     return (Reason("FIRST_RUN"),)
+
+
+def _meant(predictions: Predictions) -> Predictions:
+    """Of a run that begins a join, which takes more than others on purpose: it is no trial."""
+    return replace(predictions, incremental=replace(predictions.incremental, basis="modelled"))

@@ -6,10 +6,11 @@ as a line, and where that meets the price of the dearer full way, as states have
 break-even point. Past it the run leaves its increments and computes the answer alone, once: so a wrong estimate costs
 what led to that step, and no more. A program that is run though it is expected to be dearer, to find out or to keep
 the states, may write what makes it cost twice of what is expected. What leads to a step that writes little is seen by
-the CPU that it takes: where a run of it is known it may take twice of the dearest way, as most that cost more than full
-end soon after, and nobody knows of the others how much is left. Ended there, the run costs twice of that and the answer
-alone. Where none is known it has shown that it is not cheaper once it has taken what the answer alone takes, and costs
-twice of that.
+the CPU that it takes: where a run of it is believed it may take twice of the dearest way, as most that cost more than
+full end soon after, and nobody knows of the others how much is left. Ended there, the run costs twice of that and the
+answer alone. Where none is, as none is known or what is has expired, it has shown that it is not cheaper once it has taken
+what the answer alone takes, and costs twice of that, and what it takes until it is seen. A run that is meant to take more,
+to keep the states or to begin a join, may take twice of what is expected.
 
 A refresh before the answer is due has no full run to turn back to: it stores nothing, and all is left to the due one.
 """
@@ -33,7 +34,7 @@ LEAST: Final = 100_000
 """Rows that no run turns back for: what is left to do is soon done."""
 TRIED: Final = 2.0
 """How many times of what is expected a program may cost that is expected to be dearer than a full run, and how many
-times of the dearest way its tasks may take, where a run of it is known; and how many times of what is expected those of a
+times of the dearest way its tasks may take, where a run of it is believed; and how many times of what is expected those of a
 refresh may take that stores something early."""
 MOST_WATCHED: Final = 2
 """The first steps that write to states, which are watched: each takes an estimate of the whole program."""
@@ -114,7 +115,8 @@ def _seconds(found: Predictions) -> float | None:
     """What tasks may take; without end where no full run has told what one costs."""
     if "observed" not in (found.text.basis, found.rebuild.basis):
         return None
-    if found.incremental.basis != "observed":
-        return round(found.text.in_tasks, 3)
-    dearest = max(one.in_tasks for one in (found.text, found.rebuild, found.incremental))
-    return round(TRIED * dearest, 3)
+    extending, alone = found.incremental, found.text.in_tasks
+    is_new = extending.basis == "modelled" and extending.in_tasks <= alone
+    if is_new or extending.basis == "doubted":
+        return round(alone, 3)
+    return round(TRIED * max(extending.in_tasks, alone, found.rebuild.in_tasks), 3)

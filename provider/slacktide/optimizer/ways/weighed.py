@@ -34,7 +34,7 @@ class Weighed:
 
     Attributes:
         way: the one.
-        reasons: why it is not by increments, or keeps the states though the answer alone is cheaper; else none.
+        reasons: why this way, by prices or what is missing; none where a fixed share or the policy has increments run.
         predictions: what each way is expected to cost.
     """
 

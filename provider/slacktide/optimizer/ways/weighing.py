@@ -39,13 +39,11 @@ def weigh(case: Case) -> Weighed:
         return _by_share(case, found)
     full = text if case.is_kept_by_others else min(text, rebuild, key=lambda one: one.price)
     if incremental.basis == "doubted":
-        return _tried(case, found, Reason("INCREMENTS_UNTRIED", _beside(incremental, full)))
+        return _tried(case, found, _compared("INCREMENTS_UNTRIED", incremental, full))
     if incremental.price > full.price:
         return _full_way(case, found, full)
     if not case.missing:
-        return _unless_untried(
-            case, found, Reason("CHEAPER_INCREMENTAL", _beside(incremental, full))
-        )
+        return _unless_untried(case, found, _compared("CHEAPER_INCREMENTAL", incremental, full))
     missed = missed_since(case, text.price - incremental.price)
     if full is text and missed < rebuild.price - text.price:
         return found.taken("text", _not_yet(missed, rebuild, text, case.later))
@@ -57,7 +55,7 @@ def _full_way(case: Case, found: Predictions, full: Prediction) -> Weighed:
 
     The answer alone is taken once in any case, as nobody knows before what it costs.
     """
-    cheaper = _cheaper(found.incremental, full)
+    cheaper = _compared("CHEAPER_FULL", full, found.incremental)
     is_known = found.text.basis == found.rebuild.basis == "observed"
     if full is found.rebuild or case.missing or case.is_shared or not is_known:
         return found.taken(full.way, cheaper)
@@ -120,7 +118,7 @@ def _by_share(case: Case, found: Predictions) -> Weighed:
     incremental, rebuild = found.incremental, found.rebuild
     are_seen = incremental.basis == rebuild.basis == "observed"
     if are_seen and not case.missing and incremental.price > PLAINLY * rebuild.price + WARMTH:
-        return found.taken("rebuild", _cheaper(incremental, rebuild))
+        return found.taken("rebuild", _compared("CHEAPER_FULL", rebuild, incremental))
     if case.share > LARGEST_SHARE and not case.missing:
         return found.taken("rebuild", Reason("CHANGE_TOO_LARGE", f"{case.share:.0%}"))
     return _tried(case, found)
@@ -132,14 +130,10 @@ def _tried(case: Case, found: Predictions, *why: Reason) -> Weighed:
     return found.taken("incremental", *why)
 
 
-def _beside(incremental: Prediction, full: Prediction) -> str:
-    return f"{incremental.price:.2f} s of CPU against {full.price:.2f} s in full"
-
-
-def _cheaper(incremental: Prediction, full: Prediction) -> Reason:
-    return Reason(
-        "CHEAPER_FULL", f"{full.price:.2f} s of CPU against {incremental.price:.2f} s by increments"
-    )
+def _compared(code: str, taken: Prediction, other: Prediction) -> Reason:
+    """Why a way is taken: what it and the other one are expected to cost."""
+    how = "by increments" if other.way == "incremental" else "in full"
+    return Reason(code, f"{taken.price:.2f} s of CPU against {other.price:.2f} s {how}")
 
 
 def _not_yet(missed: float, rebuild: Prediction, text: Prediction, later: int | None) -> Reason:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from slacktide.algebra import relation as r
 from slacktide.algebra.sql import quoted, relation_sql
 from slacktide.program import operator as o
+from slacktide.program.multiplicity import ignores_copies
 from slacktide.spark.compile.compiler import Compiler
 from slacktide.spark.compile.fragments import names, positions, select_sql
 from slacktide.spark.compile.gathering import read_hint
 from slacktide.spark.tables.columns import name
-
-_OF_VALUES: Final = frozenset(
-    {"min", "max", "min_by", "max_by", "any_value", "collect_set", "approx_count_distinct"}
-    | {"bool_and", "every", "bool_or", "some", "any", "bit_and", "bit_or"}
-)
-"""Aggregates that more copies of a row leave as they are."""
 
 
 def read_source(compiler: Compiler, operator: o.ReadChanges | o.ReadSnapshot) -> str:
@@ -59,17 +51,8 @@ def batch(compiler: Compiler, operator: o.Batch) -> str:
 
 def evaluate(compiler: Compiler, operator: o.Evaluate) -> str:
     """A relation over the rows of operators; over their values where it does not matter how often each is there."""
-    rows_of = compiler.values if _is_of_values(operator.query) else compiler.rows
+    rows_of = compiler.values if ignores_copies(operator.query) else compiler.rows
     tables = {item.name: f"({rows_of(item.operator)})" for item in operator.inputs}
     outputs = ", ".join([*names(operator.columns), "1L AS __m"])
     hint = read_hint(operator, compiler.gathered)
     return f"SELECT {hint}{outputs} FROM ({relation_sql(operator.query, tables)})"
-
-
-def _is_of_values(query: r.Rel) -> bool:
-    """Whether copies of rows change nothing in the result: an aggregate that looks at each value once."""
-    return (
-        isinstance(query, r.Aggregate)
-        and isinstance(query.child, r.Scan)
-        and all(one.call.distinct or one.call.function in _OF_VALUES for one in query.measures)
-    )

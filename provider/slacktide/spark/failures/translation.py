@@ -61,11 +61,14 @@ _OF_ROWS = ("21", "22", "23", "54", "P0")
 """Classes of SQLSTATE of what a row does: cardinality, data, constraints, sizes past a limit, and what a query raises."""
 _RAISED = re.compile(
     r"java\.lang\.ArithmeticException|java\.time\.DateTimeException"
-    r"|(?:IllegalArgument|PatternSyntax|Format\w*|SparkRuntime)Exception\b[\s\S]{0,3000}?"
-    r"\n\s+at org\.apache\.spark\.sql\.(?:catalyst\.(?:expressions|util)\.|errors\.QueryExecutionErrors)"
+    r"|java\.util\.regex\.PatternSyntaxException|java\.util\.\w*Format\w*Exception"
+    r"|(?:IllegalArgument|NumberFormat|SparkRuntime)Exception\b[^\n]*(?:\n(?!\s+at )[^\n]*)*"
+    r"(?:\n\s+at (?:java|jdk|scala)\.[^\n]*)*"
+    r"\n\s+at org\.apache\.spark\.(?:unsafe\.|sql\.catalyst\.(?:expressions|util)\.|sql\.errors\.QueryExecutionErrors)"
 )
-"""What some functions of Spark raise over a row without a condition: `timestamp_seconds` past its range, `sequence`
-that ends before it begins, `rlike` by what is no pattern."""
+"""What some functions raise over a row without an SQLSTATE, as `timestamp_seconds` does past its range. Some kinds tell
+that by themselves; the last three Spark raises for much else, and are of a row where an expression raised them, itself or
+by Java's library: generated code stands further down in every trace."""
 _NOT_OF_ROWS = ("21S", "22022", "22KD")
 """Of settings, modules and tables, though of these classes."""
 _UNPLANNED = "INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND"

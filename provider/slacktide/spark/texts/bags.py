@@ -32,26 +32,28 @@ _EXACT = (
 _PART = 4096
 """Copies of a row that are made at once."""
 _BY_KEY = "(a, b) -> CASE WHEN a.k < b.k THEN -1 WHEN a.k > b.k THEN 1 ELSE 0 END"
+"""Keys are unique, and values need not have an order, without which array_sort refuses their entries."""
 
 
 def image_sql(column: str, data_type: DataType) -> str:
     """An expression that is equal for two values just when they are identical; not of variants.
 
-    What Spark has no exact grouping for is written as JSON: it groups by maps too, but gives NULL values inside them
-    as zeros.
+    What Spark does not group exactly is written as JSON; so are maps, by which Spark groups, but takes NULL values
+    inside for zeros.
     """
     if data_type.startswith("STRING COLLATE"):
         return f"CAST({column} AS BINARY)"
     if is_floating(data_type):
         return f"CAST({column} AS STRING)"
     if has_floating(data_type) or not is_groupable(data_type):
+        # Fields of one name cannot be asked for one by one: they are counted instead.
         named = storable(data_type)
         value = column if named == data_type else f"CAST({column} AS {type_sql(named)})"
-        return f"to_json(struct({_in_bytes(value, named)}), {_EXACT})"
+        return f"to_json(struct({_unlike_in_json(value, named)}), {_EXACT})"
     return column
 
 
-def _in_bytes(value: str, data_type: DataType, depth: int = 0) -> str:
+def _unlike_in_json(value: str, data_type: DataType, depth: int = 0) -> str:
     """The same value as JSON can tell it from all others.
 
     Strings are bytes, as JSON has one sign for all that are no text; maps are entries in the order of their keys, as
@@ -62,18 +64,18 @@ def _in_bytes(value: str, data_type: DataType, depth: int = 0) -> str:
         return f"CAST({value} AS BINARY)"
     if is_array(data_type):
         (part,) = part_types(data_type)
-        turned = _in_bytes(item, part, depth + 1)
+        turned = _unlike_in_json(item, part, depth + 1)
         return value if turned == item else f"transform({value}, {item} -> {turned})"
     if is_map(data_type):
         key, part = part_types(data_type)
         parts = {"k": (f"{item}.key", key), "v": (f"{item}.value", part)}
-        entry = _struct_sql({name: _in_bytes(*one, depth + 1) for name, one in parts.items()})
+        entry = _struct_sql({name: _unlike_in_json(*one, depth + 1) for name, one in parts.items()})
         entries = f"transform(map_entries({value}), {item} -> {entry})"
         return f"array_sort({entries}, {_BY_KEY})"
     if not is_struct(data_type):
         return value
     parts = {name: (f"{value}.{quoted(name)}", part) for name, part in fields(data_type)}
-    turned_parts = {name: _in_bytes(*one, depth) for name, one in parts.items()}
+    turned_parts = {name: _unlike_in_json(*one, depth) for name, one in parts.items()}
     if all(turned_parts[name] == plain for name, (plain, _) in parts.items()):
         return value
     return f"IF({value} IS NULL, NULL, {_struct_sql(turned_parts)})"
@@ -125,7 +127,7 @@ def values_sql(table: str, columns: Typed, *, what: str = "a snapshot") -> str:
 
 
 def _counted_sql(table: str, columns: Typed, what: str) -> str:
-    """A bag whose multiplicities are looked at."""
+    """A bag of which reading a negative multiplicity is an error."""
     listed = "".join(f"{column}, " for column, _ in columns)
     error = f"raise_error('{NEGATIVE} {what} has fewer copies of a row than were deleted')"
     return f"(SELECT {listed}CASE WHEN __m < 0 THEN {error} ELSE __m END AS __m FROM {table})"
