@@ -112,15 +112,21 @@ class Spent:
         self._system = java_class(session, "java.lang.System")
         self._tag = tag
         self._stages: dict[int, _Stage] = {}
+        self._ended: set[int] = set()
         self._looked = 0.0
 
     def seconds(self) -> float:
         """Look, and give the seconds of CPU by now; the more looks there are, the nearer to what it is."""
         now = self._system.currentTimeMillis() / _MILLISECONDS
-        for number in self._numbers():
+        for number in self._numbers() - self._ended:
             told = told_of_stage(self._store, number)
             if told is not None:
-                self._take(self._stages.setdefault(number, _Stage()), told, now)
+                stage = self._stages.setdefault(number, _Stage())
+                self._take(stage, told, now)
+                if not told.completionTime().isEmpty():
+                    # A look asks Spark several times for each stage, and what has ended tells no more.
+                    stage.begun = stage.ended
+                    self._ended.add(number)
         self._looked = now
         stages = self._stages.values()
         cpu, ended = sum(one.cpu for one in stages), sum(one.ended for one in stages)
