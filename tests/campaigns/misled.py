@@ -22,7 +22,6 @@ from typing import Any
 
 from slacktide.cli.showcase import Showcase
 from slacktide.optimizer.statistics import (
-    ChangeFacts,
     ColumnFacts,
     Figure,
     SourceFacts,
@@ -57,7 +56,9 @@ def few_changes(known: Statistics) -> Statistics:
     """Changes are thought a thousand times smaller, and to lie close together."""
     sources = {
         name: replace(
-            facts, changes=tuple(map(_few, facts.changes)), reach=Figure(1 / FACTOR, "observed")
+            facts,
+            changes=tuple(one.scaled(1 / FACTOR) for one in facts.changes),
+            reach=Figure(1 / FACTOR, "observed"),
         )
         for name, facts in known.sources.items()
     }
@@ -110,15 +111,6 @@ def _source(facts: SourceFacts, factor: float) -> SourceFacts:
 
 def _column(facts: ColumnFacts, factor: float) -> ColumnFacts:
     return replace(facts, distinct=facts.distinct and facts.distinct.scaled(factor))
-
-
-def _few(change: ChangeFacts) -> ChangeFacts:
-    return replace(
-        change,
-        rows=change.rows.scaled(1 / FACTOR),
-        bytes=change.bytes / FACTOR,
-        deleted=change.deleted.scaled(1 / FACTOR),
-    )
 
 
 def summary(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

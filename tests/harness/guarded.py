@@ -13,7 +13,7 @@ from slacktide.program import operator as o
 from slacktide.program.limits import Limits
 
 
-def one_row(program: o.Program, *_: object) -> Limits:
+def one_row(program: o.Program, *_: object, **__: object) -> Limits:
     """Let each step of an incremental program write one row, and the run turn back past that."""
     saved = [s.chain for s in program.steps if isinstance(s, o.Save) and not s.is_base]
     return Limits(dict.fromkeys(saved, 1))

@@ -88,10 +88,9 @@ def ignores_copies(query: r.Rel) -> bool:
 
 def _is_of_a_set(call: s.AggregateCall) -> bool:
     """Whether copies of rows change nothing in an aggregate; COLLECT_SET takes each NaN for another value."""
-    is_set = call.function == "collect_set" and not any(
-        has_floating(one.type) for one in call.arguments
-    )
-    return call.distinct or is_set or call.function in _OF_SETS
+    if call.function == "collect_set" and not call.distinct:
+        return not any(has_floating(one.type) for one in call.arguments)
+    return call.distinct or call.function in _OF_SETS
 
 
 def adds_up(operator: Operator) -> bool:

@@ -64,7 +64,7 @@ def stuck(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
         return 9.0 if len(looks) == 1 else 0.0
 
     monkeypatch.setattr(Spent, "seconds", seconds)
-    with guarded.wary(lambda *_: Limits(cpu_seconds=5.0)):
+    with guarded.wary(lambda *_, **__: Limits(cpu_seconds=5.0)):
         yield trap
     caught.unlink(missing_ok=True)
 
@@ -116,7 +116,9 @@ def test_changes_that_are_thought_small_are_taken_in_full(
     assert limit < 390
     done = lab.ws.refresh(lab.spark, plan).views["v0"]
     assert (done.method, done.switched) == ("full", True)
-    assert done.reasons[-1].startswith("RUNTIME_GUARD(390 rows of states/")
+    untried, turned = done.reasons
+    assert untried.startswith("INCREMENTS_UNTRIED(")
+    assert turned.startswith("RUNTIME_GUARD(390 rows of states/")
     lab.verified()
 
 

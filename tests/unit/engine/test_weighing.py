@@ -72,7 +72,9 @@ def test_a_run_may_take_twice_of_full_once_it_is_known_and_explain_says_so(price
     assert plan.guard.cpu_seconds == pytest.approx(2 * REBUILD, rel=0.1)
     told = [one for one in priced.ws.explain(VIEW).text.splitlines() if "turns back" in one]
     assert all(line.startswith("  turns back to a full run past ") for line in told)
-    (line,) = [one for one in told if f"{plan.guard.cpu_seconds:.2f} s of CPU in tasks" in one]
+    (line,) = [
+        one for one in told if one.endswith(f"{plan.guard.cpu_seconds:.2f} s of CPU in tasks")
+    ]
     for chain, rows in plan.guard.rows.items():
         assert f"{rows:,} rows written to {chain} or " in line
     assert plan.guard.rows

@@ -217,8 +217,8 @@ class Knowledge:
             for name in names:
                 if name in self._chains:
                     base, rows = self.world.chains[name].base, self._chains[name].rows
-                    is_most = base is not None and 2 * base.rows >= rows
-                    yield rel.digest, float(base.rows) if base and is_most else rows
+                    first = 0.0 if base is None else float(base.rows)
+                    yield rel.digest, first if 2 * first >= rows else rows
 
 
 def _by_chain(kept: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, set[str]]:

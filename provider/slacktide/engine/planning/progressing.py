@@ -166,10 +166,7 @@ class Past:
         if seen:
             return together(expected(seen)[turn:])
         so_far = together([_facts(one) for one in self.intervals(now)])
-        factor = (of - turn) / turn
-        return ChangeFacts(
-            so_far.rows.scaled(factor), so_far.bytes * factor, so_far.deleted.scaled(factor)
-        )
+        return so_far.scaled((of - turn) / turn)
 
     def _arrived(self, start: int, end: int) -> Arrived:
         totals = self.source.totals(start, end)

@@ -102,13 +102,4 @@ def _situation(
 
 
 def _scaled(facts: SourceFacts, factor: float) -> SourceFacts:
-    changes = tuple(
-        replace(
-            one,
-            rows=one.rows.scaled(factor),
-            bytes=factor * one.bytes,
-            deleted=one.deleted.scaled(factor),
-        )
-        for one in facts.changes
-    )
-    return replace(facts, changes=changes)
+    return replace(facts, changes=tuple(one.scaled(factor) for one in facts.changes))

@@ -8,7 +8,7 @@ Two analyses over a view, each memoised on the object that holds them:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 from slacktide.algebra import relation as r
@@ -21,7 +21,7 @@ from slacktide.common.reasons import Reason
 from slacktide.optimizer.programs.normal import normal
 from slacktide.optimizer.rule_parts.additive import IN_ANY_ORDER, is_additive
 
-_IN_ANY_ORDER: Final = (
+_NEARLY_IN_ANY_ORDER: Final = (
     IN_ANY_ORDER
     | {"stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "skewness"}
     | {"kurtosis", "corr", "covar_samp", "covar_pop", "approx_count_distinct"}
@@ -116,7 +116,7 @@ def _looks_at_order(rel: r.Aggregate | r.Window | r.Limit) -> bool:
     through generators or grouping sets has no keys to go by.
     """
     if isinstance(rel, r.Aggregate):
-        looks = any(one.call.function not in _IN_ANY_ORDER for one in rel.measures)
+        looks = any(one.call.function not in _NEARLY_IN_ANY_ORDER for one in rel.measures)
     elif isinstance(rel, r.Window):
         looks = not rel.order and any(map(_goes_by_order, rel.functions))
     else:
@@ -127,7 +127,7 @@ def _looks_at_order(rel: r.Aggregate | r.Window | r.Limit) -> bool:
 def _goes_by_order(one: WindowCall) -> bool:
     """Whether a function over a window without an order may see it: one of values by a frame of some rows alone."""
     is_whole = not one.frame or one.frame.count("UNBOUNDED") == 2
-    return one.call.function not in _IN_ANY_ORDER or not is_whole
+    return one.call.function not in _NEARLY_IN_ANY_ORDER or not is_whole
 
 
 def _is_ordered(rel: r.Rel) -> bool:
@@ -158,19 +158,22 @@ def _is_not_in_of_doubles(condition: Scalar | None) -> bool:
     return equal is not None and all(has_floating(one.type) for one in equal.arguments)
 
 
-def _unkeepable(types: list[DataType]) -> Reason | None:
+def _unkeepable(types: Collection[DataType]) -> Reason | None:
     """Why values of some types cannot be kept: no file has them, or none can be told from another."""
-    unstorable = [one for one in types if not is_storable(one)]
-    if unstorable:
-        return Reason("UNSTORABLE_TYPE", unstorable[0])
-    return _unlike(types)
+    return _first_without(is_storable, types, "UNSTORABLE_TYPE") or _unlike(types)
 
 
-def _unlike(types: list[DataType]) -> Reason | None:
-    found = [one for one in types if not is_told_apart(one)]
-    return Reason("UNGROUPABLE_TYPE", found[0]) if found else None
+def _unlike(types: Iterable[DataType]) -> Reason | None:
+    return _first_without(is_told_apart, types, "UNGROUPABLE_TYPE")
 
 
-def _ungroupable(types: list[str]) -> Reason | None:
-    unlike = [data_type for data_type in types if not is_comparable(data_type)]
-    return Reason("UNGROUPABLE_TYPE", unlike[0]) if unlike else None
+def _ungroupable(types: Iterable[DataType]) -> Reason | None:
+    return _first_without(is_comparable, types, "UNGROUPABLE_TYPE")
+
+
+def _first_without(
+    has: Callable[[DataType], bool], types: Iterable[DataType], code: str
+) -> Reason | None:
+    """A reason that names the first type of which something does not hold."""
+    odd = next((one for one in types if not has(one)), None)
+    return None if odd is None else Reason(code, odd)

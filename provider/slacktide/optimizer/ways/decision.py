@@ -220,8 +220,7 @@ class _Decision:
         program = new.maintenance.program
         predictions = case.going_by(self._extending(program)).predictions()
         found = predictions.taken("incremental").to_dict()
-        if new.switch is not None and new.switch.starts:
-            predictions = _meant(predictions)
+        begins = new.switch is not None and new.switch.starts
         return Chosen(
             "incremental",
             reasons,
@@ -229,7 +228,7 @@ class _Decision:
             tuple(sorted(map(str, new.maintenance.foreign_keys))),
             {**found, **new.told(), SIGNED: self.situation.adds_signed_rows},
             new.chains,
-            limits_of(program, self.view, self.situation, predictions),
+            limits_of(program, self.view, self.situation, predictions, begins=begins),
         )
 
 
@@ -267,8 +266,3 @@ def first_run(situation: Situation) -> tuple[Reason, ...]:
     if situation.broken:
         return (Reason("REFERENCE_BROKEN", situation.broken),)
     return (Reason("FIRST_RUN"),)
-
-
-def _meant(predictions: Predictions) -> Predictions:
-    """Of a run that begins a join, which takes more than others on purpose: it is no trial."""
-    return replace(predictions, incremental=replace(predictions.incremental, basis="modelled"))

@@ -43,13 +43,18 @@ WorkOf = Callable[[Mapping[str, float]], ProgramWork]
 
 
 def limits_of(
-    program: o.Program, view: ReadView, situation: Situation, found: Predictions
+    program: o.Program,
+    view: ReadView,
+    situation: Situation,
+    found: Predictions,
+    *,
+    begins: bool = False,
 ) -> Limits:
-    """Where a run turns back; nowhere where nobody asks what is cheaper, or all is small."""
+    """Where a run turns back, which may begin a join; nowhere where nobody asks what is cheaper, or all is small."""
     if not _is_watched(situation):
         return UNLIMITED
     work_of = partial(work_by_node, program, situation.statistics, view.relation)
-    return break_even(program, work_of, situation.evidence.coefficients, found)
+    return break_even(program, work_of, situation.evidence.coefficients, found, begins=begins)
 
 
 def early_limits_of(situation: Situation, in_tasks: float, margin: float) -> Limits:
@@ -70,7 +75,12 @@ def _is_watched(situation: Situation) -> bool:
 
 
 def break_even(
-    program: o.Program, work_of: WorkOf, rates: Coefficients, found: Predictions
+    program: o.Program,
+    work_of: WorkOf,
+    rates: Coefficients,
+    found: Predictions,
+    *,
+    begins: bool = False,
 ) -> Limits:
     """Work out the break-even points of a program.
 
@@ -79,11 +89,12 @@ def break_even(
         work_of: the work of it, where chains get so many rows and the others as many as expected.
         rates: the price of each kind of work.
         found: what the program, such a run, and building the states anew are expected to cost.
+        begins: whether it begins a join, which takes more than other runs on purpose.
 
     Returns:
         What the run may write to each chain, and take, before it turns back.
     """
-    return Limits(_rows(program, work_of, rates, found), _seconds(found))
+    return Limits(_rows(program, work_of, rates, found), _seconds(found, begins=begins))
 
 
 def _rows(
@@ -111,12 +122,15 @@ def _rows(
     return limits
 
 
-def _seconds(found: Predictions) -> float | None:
+def _seconds(found: Predictions, *, begins: bool) -> float | None:
     """What tasks may take; without end where no full run has told what one costs."""
     if "observed" not in (found.text.basis, found.rebuild.basis):
         return None
     extending, alone = found.incremental, found.text.in_tasks
-    is_new = extending.basis == "modelled" and extending.in_tasks <= alone
-    if is_new or extending.basis == "doubted":
+    if begins or extending.basis == "modelled":
+        is_trial = extending.in_tasks <= alone
+    else:
+        is_trial = extending.basis == "doubted"
+    if is_trial:
         return round(alone, 3)
     return round(TRIED * max(extending.in_tasks, alone, found.rebuild.in_tasks), 3)

@@ -11,7 +11,7 @@ from slacktide.errors import InvariantError
 from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_plain, is_rowable
 from slacktide.program.operator import Operator, operator_inputs
-from slacktide.spark.compile.fragments import names
+from slacktide.spark.compile.fragments import names, typed
 from slacktide.spark.compile.gathering import Gathered, read_hint
 from slacktide.spark.tables.columns import name
 from slacktide.spark.tables.leaves import Leaves
@@ -70,8 +70,7 @@ class Compiler:
         """The rows of a bag whose multiplicities do not add up to zero, as often as may be."""
         if is_rowable(operator):
             return self.rows(operator)
-        types = [(name(column), column.type) for column in operator.columns]
-        return consolidate_sql(self.names[operator], types)
+        return consolidate_sql(self.names[operator], typed(operator.columns))
 
     def rows(self, operator: Operator) -> str:
         """Plain rows: those that a source has, and what is linear over them, are not grouped."""
@@ -79,8 +78,7 @@ class Compiler:
             listed = ", ".join(names(operator.columns)) or "1"
             return f"SELECT {listed} FROM {self.names[operator]}"
         if not is_rowable(operator):
-            types = [(name(column), column.type) for column in operator.columns]
-            return rows_sql(self.names[operator], types)
+            return rows_sql(self.names[operator], typed(operator.columns))
         match operator:
             case o.ReadSnapshot():
                 outputs = [f"{quoted(column.name)} AS {name(column)}" for column in operator.fields]
@@ -99,8 +97,7 @@ class Compiler:
         """Plain rows, of which a bag has each value once."""
         if is_rowable(operator):
             return self.rows(operator)
-        types = [(name(column), column.type) for column in operator.columns]
-        return values_sql(self.names[operator], types)
+        return values_sql(self.names[operator], typed(operator.columns))
 
     def _linear_rows(self, operator: Operator) -> str:
         """The text of a linear operator over plain rows, each with multiplicity one."""

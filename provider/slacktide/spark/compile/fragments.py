@@ -7,6 +7,7 @@ from collections.abc import Callable
 from slacktide.algebra.relation import Columns
 from slacktide.algebra.scalar import Assignment
 from slacktide.algebra.sql import column_name, scalar_sql
+from slacktide.algebra.types import DataType
 from slacktide.program import operator as o
 from slacktide.spark.tables.columns import name, restored
 from slacktide.spark.texts.marks import NEGATIVE
@@ -15,6 +16,11 @@ from slacktide.spark.texts.marks import NEGATIVE
 def names(columns: Columns) -> list[str]:
     """The names of columns."""
     return [name(column) for column in columns]
+
+
+def typed(columns: Columns) -> list[tuple[str, DataType]]:
+    """The names of columns, each with its type."""
+    return [(name(column), column.type) for column in columns]
 
 
 def assigned(assignments: tuple[Assignment, ...]) -> list[str]:

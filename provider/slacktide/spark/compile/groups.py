@@ -10,7 +10,7 @@ from slacktide.program.multiplicity import is_unit
 from slacktide.program.operator import Operator
 from slacktide.spark.compile.aggregate_delta import aggregate_delta_of, aggregate_delta_sql
 from slacktide.spark.compile.compiler import Compiler
-from slacktide.spark.compile.fragments import assigned, guarded, names, select_sql
+from slacktide.spark.compile.fragments import assigned, guarded, names, select_sql, typed
 from slacktide.spark.tables.columns import name
 from slacktide.spark.texts.bags import consolidate_sql, units_sql
 from slacktide.spark.texts.partials import merged_sql, partial_sql
@@ -21,8 +21,7 @@ def consolidate(compiler: Compiler, operator: o.Consolidate) -> str:
     found = aggregate_delta_of(operator)
     if found is not None:
         return aggregate_delta_sql(compiler, found)
-    types = [(name(column), column.type) for column in operator.columns]
-    return consolidate_sql(compiler.names[operator.child], types)
+    return consolidate_sql(compiler.names[operator.child], typed(operator.columns))
 
 
 def by_balance(compiler: Compiler, operator: o.ByBalance) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from slacktide.algebra.sql import expand_sql, generate_sql, scalar_sql
 from slacktide.program import operator as o
 from slacktide.spark.compile.compiler import Compiler
-from slacktide.spark.compile.fragments import assigned, names, of_table, select_sql
+from slacktide.spark.compile.fragments import assigned, names, of_table, select_sql, typed
 from slacktide.spark.tables.columns import name
 from slacktide.spark.texts.first import after_sql, first_sql
 
@@ -61,8 +61,9 @@ def generate(compiler: Compiler, operator: o.GenerateBag) -> str:
 
 def first(compiler: Compiler, operator: o.First) -> str:
     """The first rows in an order."""
-    types = [(name(column), column.type) for column in operator.columns]
-    return first_sql(compiler.rows(operator.child), types, operator.order, operator.count)
+    return first_sql(
+        compiler.rows(operator.child), typed(operator.columns), operator.order, operator.count
+    )
 
 
 def up_to(compiler: Compiler, operator: o.UpTo) -> str:

@@ -115,15 +115,20 @@ def rows_sql(table: str, columns: Typed, *, what: str = "a snapshot") -> str:
 
 def counted_out_sql(table: str, columns: Typed, *, what: str) -> str:
     """The rows of a bag in which equal rows stand once, or all are there; a negative multiplicity is an error."""
-    names = ", ".join(column for column, _ in columns) or "1 AS __none"
-    return f"SELECT {names} FROM {_counted_sql(table, columns, what)} {copies_sql('__m')}"
+    return (
+        f"SELECT {_listed(columns)} FROM {_counted_sql(table, columns, what)} {copies_sql('__m')}"
+    )
 
 
 def values_sql(table: str, columns: Typed, *, what: str = "a snapshot") -> str:
     """The rows of a bag, each once however many copies of it there are; a negative multiplicity is an error."""
-    names = ", ".join(column for column, _ in columns) or "1 AS __none"
     counted = _counted_sql(f"({consolidate_sql(table, columns)})", columns, what)
-    return f"SELECT {names} FROM {counted} WHERE __m > 0"
+    return f"SELECT {_listed(columns)} FROM {counted} WHERE __m > 0"
+
+
+def _listed(columns: Typed) -> str:
+    """The columns of plain rows; a query has at least one."""
+    return ", ".join(column for column, _ in columns) or "1 AS __none"
 
 
 def _counted_sql(table: str, columns: Typed, what: str) -> str:
