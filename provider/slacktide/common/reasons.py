@@ -15,6 +15,7 @@ SENTENCES: Final = MappingProxyType(
     {
         "ANSWER_UNTRIED": "no run of the answer alone is known, and it may be cheapest ({detail})",
         "CHANGE_FAILS": "a row of the change fails in the query, so its text ran over all rows ({detail})",
+        "CHANGE_SMALL": "a small share of the sources has changed ({detail})",
         "CHANGE_TOO_LARGE": "the pending change is too large a share of the sources ({detail})",
         "CHEAPER_FULL": "computing the view in full is expected to be cheaper ({detail})",
         "CHEAPER_INCREMENTAL": "increments are expected to be cheaper than computing the view in full ({detail})",

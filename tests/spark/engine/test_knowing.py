@@ -36,7 +36,7 @@ def test_a_small_change_is_read_and_little_else(lab: Lab) -> None:
     lab.land("lines", insert=map(line, range(400, 420)), delete=[line(3), line(5)])
     second = lab.step(pricing="incremental").views["pricing"]
     states = 6
-    assert second.reasons == ()
+    assert second.reasons == ("CHANGE_SMALL(5.3%)",)
     assert second.actual["rows_read"] <= 2 * (22 + states)
     assert second.rows == 418
     assert second.state_bytes > 0

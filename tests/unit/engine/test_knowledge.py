@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from slacktide import store as s
+from slacktide.common.chain_ids import answer_id
 from slacktide.common.ranges import MOST_KEYS
 from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.sizes import extension_of
 from slacktide.optimizer.costs import DEFAULTS
-from slacktide.optimizer.statistics import ChangeFacts, Extension, Figure, StoredFacts
+from slacktide.optimizer.programs.normal import normal
+from slacktide.optimizer.statistics import Cardinality, ChangeFacts, Extension, Figure, StoredFacts
 from slacktide.store.record import ArrivalSpans, ColumnStatistics, KeySpans
 from slacktide.store.update import CreateWorkspace
 from tests.harness.priced import VIEW, Priced
@@ -62,6 +64,16 @@ def test_footers_tell_of_columns_and_a_declared_key_is_believed(priced: Priced) 
     assert plain["kind"].nulls == Figure(0.25, "observed")
     assert plain["text"].distinct is None
     assert plain["text"].nulls.origin == "default"
+
+
+def test_an_answer_that_is_there_tells_how_many_rows_the_view_has(priced: Priced) -> None:
+    priced.run(lambda _: 1.0)
+    world, end = priced.world(), {"orders": 1, "lines": 1}
+    known = Knowledge(world).statistics(READ, {}, end, world.views[VIEW])
+    assert READ.relation is not None
+    root = normal(READ.relation)
+    assert known.observed[root.digest] == known.stored[answer_id(VIEW)].rows
+    assert Cardinality(known).of(root).rows == Figure(1000.0, "observed")
 
 
 def test_states_that_are_stored_tell_how_many_rows_their_relation_has(priced: Priced) -> None:

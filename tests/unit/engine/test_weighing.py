@@ -304,6 +304,7 @@ def test_hindsight_counts_the_runs_that_took_more_than_others_were_expected_to(
         ("STATES_LEFT(0.50 s missed, 3.00 s to build them)", Hindsight(1, 1)),
         ("ANSWER_UNTRIED(5.00 s of CPU with states)", Hindsight(0, 0)),
         ("INCREMENTS_UNTRIED(2.00 s of CPU against 1.00 s in full)", Hindsight(0, 0)),
+        ("POLICY(incremental)", Hindsight(0, 0)),
     ],
 )
 def test_no_way_that_was_closed_is_held_against_a_run(

@@ -49,6 +49,21 @@ def guarded(rel: r.Rel, text: float) -> tuple[Mapping[str, int], Prediction, par
 STORING = [rel for rel in SHAPES if guarded(rel, 1e6)[0]]
 
 
+@pytest.mark.parametrize("rel", STORING, ids=lambda rel: rel.tag)
+def test_jobs_that_are_left_count_as_what_full_runs_have_of_them_does(rel: r.Rel) -> None:
+    """Where a job costs as much as the text, a run that has some left turns back as soon as it may."""
+    program = program_of(rel)
+    work_of = partial(work_by_node, program, known(0.01), rel)
+    own = replace(predict(Evidence(), "incremental", Candidate("i", work_of().total)), outside=0.0)
+    text = replace(TEXT, in_tasks=400.0, outside=0.0)
+    found = Predictions(own, replace(text, way="rebuild"), text)
+    dear = replace(DEFAULTS, jobs=400.0)
+    free = replace(DEFAULTS, jobs=0.0, plans=0.0)
+    late, soon = (break_even(program, work_of, rates, found).rows for rates in (free, dear))
+    assert late.keys() == soon.keys()
+    assert all(late[chain] > soon[chain] == LEAST for chain in late)
+
+
 def test_shapes_with_states_have_break_even_points() -> None:
     assert len(STORING) >= 2
 

@@ -56,7 +56,7 @@ def test_an_unchanged_view_does_nothing() -> None:
 
 def test_a_small_change_is_incremental() -> None:
     plan = plan_view("v", view(SUMMED), LATER)
-    assert (plan.method, codes(plan)) == ("incremental", [])
+    assert (plan.method, codes(plan)) == ("incremental", ["CHANGE_SMALL"])
     assert plan.program is not None
     assert [type(step) for step in plan.program.steps] == [o.Save, o.Publish]
     assert set(extended(plan)) == {chain_of(SUMMED), "views/v"}
@@ -74,7 +74,7 @@ def test_the_first_run_builds_answer_and_states() -> None:
 def test_a_tenth_of_the_sources_is_the_border(share: float, method: str) -> None:
     plan = plan_view("v", view(SUMMED), replace(LATER, share=share))
     assert plan.method == method
-    assert codes(plan) == (["CHANGE_TOO_LARGE"] if method == "full" else [])
+    assert codes(plan) == (["CHANGE_TOO_LARGE"] if method == "full" else ["CHANGE_SMALL"])
 
 
 def test_policy_incremental_knows_no_border() -> None:

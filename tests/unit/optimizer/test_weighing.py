@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from slacktide.optimizer.costs import Candidate, Evidence, PastRun, predict
 from slacktide.optimizer.costs.evidence import LEAST_ROWS
-from slacktide.optimizer.costs.predicting import MOST_STARTING, STARTING
+from slacktide.optimizer.costs.increments import MOST_STARTING, STARTING
 from slacktide.optimizer.programs.full import COUNTING, MERGING
 from slacktide.optimizer.ways.case import REGRET, Case
 from slacktide.optimizer.ways.weighed import Weighed
@@ -32,7 +32,7 @@ from tests.unit.optimizer.weighed import (
 @pytest.mark.parametrize(
     ("share", "missing", "way", "reason"),
     [
-        (0.1, "", "incremental", ""),
+        (0.1, "", "incremental", "CHANGE_SMALL"),
         (0.1001, "", "rebuild", "CHANGE_TOO_LARGE"),
         (0.01, "states/x", "rebuild", "STATE_MISSING"),
     ],
@@ -221,6 +221,8 @@ def test_older_runs_that_were_cheap_are_believed_once_the_bad_one_has_expired() 
     found = weigh(case(*runs))
     assert found.way == "incremental"
     assert price(found, "incremental") == pytest.approx(1.0)
+    assert found.of("incremental").basis == "doubted", "a trial, which turns back as one"
+    assert weigh(case(*runs[:2])).of("incremental").basis == "observed"
 
 
 def test_what_a_newer_run_has_refuted_does_not_come_back() -> None:
@@ -358,6 +360,16 @@ def test_what_others_keep_is_not_built_anew_because_that_is_cheap_for_one() -> N
     alone = case(past(1, "rebuild", 5.0), past(2, "text", 5.5), past(3, "incremental", 6.0))
     assert weigh(alone).way == "rebuild"
     assert weigh(replace(alone, is_shared=True)).way == "text"
+
+
+def test_what_others_keep_is_kept_by_increments_while_that_pays() -> None:
+    """Left, a view's own states would have to be built anew, and what it shares with others along with them."""
+    saved = [past(n, "incremental", 0.2, rebuild=1.0, text=1.0) for n in range(3, 9)]
+    runs = [past(1, "rebuild", 1.6), past(2, "text", 1.0), *saved, past(9, "incremental", 1.05)]
+    for is_shared in (False, True):
+        found = weigh(replace(case(*runs), is_shared=is_shared))
+        assert (found.way, code(found)) == ("incremental", "CHEAPER_FULL")
+        assert found.reasons[1].code == "STATES_PAY"
 
 
 def ways_of(cost: Callable[[int, str], float], sizes: Sequence[int], runs: int) -> str:

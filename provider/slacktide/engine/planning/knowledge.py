@@ -17,7 +17,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.tree import relations
 from slacktide.algebra.view import ReadView
 from slacktide.algebra.widths import row_width
-from slacktide.common.chain_ids import mirror_id
+from slacktide.common.chain_ids import answer_id, mirror_id
 from slacktide.engine.planning.lessons import has_stumbled, has_turned_back, past_run, sample_of
 from slacktide.engine.planning.sizes import (
     changed_rows,
@@ -150,11 +150,15 @@ class Knowledge:
         return round(sum(change.value for change in changes))
 
     def statistics(
-        self, view: ReadView, start: Mapping[str, int], end: Mapping[str, int]
+        self,
+        view: ReadView,
+        start: Mapping[str, int],
+        end: Mapping[str, int],
+        record: ViewRecord | None = None,
     ) -> Statistics:
-        """What is known of all that a run of a view may read."""
+        """What is known of all that a run of a view may read; of an answer that is there, how many rows it has."""
         known = {name: self._source(name, start.get(name, 0), end[name]) for name in view.sources}
-        found = Statistics(known, self._chains, dict(self._observed(view)))
+        found = Statistics(known, self._chains, dict(self._observed(view, record)))
         if view.relation is None:
             return found
         found = replace(found, sources=reached(view.relation, known))
@@ -203,8 +207,8 @@ class Knowledge:
             sorted_by="" if held is None else leading_column(source.schema, key),
         )
 
-    def _observed(self, view: ReadView) -> Iterator[tuple[bytes, float]]:
-        """Rows of parts of a view that the log counts, as they are stored as states.
+    def _observed(self, view: ReadView, record: ViewRecord | None) -> Iterator[tuple[bytes, float]]:
+        """Rows of a view and its parts that the log counts, as they are stored as answer and states.
 
         Those of the base, where it has most of them: what came since has a row for each that it touched.
         """
@@ -216,9 +220,19 @@ class Knowledge:
             names += [chain_of(rel, view.conf)] if isinstance(rel, r.Aggregate) else []
             for name in names:
                 if name in self._chains:
-                    base, rows = self.world.chains[name].base, self._chains[name].rows
-                    first = 0.0 if base is None else float(base.rows)
-                    yield rel.digest, first if 2 * first >= rows else rows
+                    yield rel.digest, self._stored_rows(name)
+        answer = "" if record is None else answer_id(record.name)
+        if root is not None and answer in self._chains:
+            rows = self._stored_rows(answer)
+            yield root.digest, rows
+            while isinstance(root, r.Project | r.Sort):  # which have the rows of what they stand on
+                root = root.child
+                yield root.digest, rows
+
+    def _stored_rows(self, chain: str) -> float:
+        base, rows = self.world.chains[chain].base, self._chains[chain].rows
+        first = 0.0 if base is None else float(base.rows)
+        return first if 2 * first >= rows else rows
 
 
 def _by_chain(kept: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, set[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.costs import Coefficients, PastRun, Sample, Vector
-from slacktide.optimizer.costs.predicting import fixed_part
+from slacktide.optimizer.costs.increments import fixed_part
 from slacktide.optimizer.costs.vector import KINDS
 
 LARGEST_FIGURE = 1e15

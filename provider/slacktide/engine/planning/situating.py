@@ -36,7 +36,7 @@ def situation_of(
     kept = {} if start else kept_versions(view, states, end)
     since = {**end, **kept} if kept else start
     merged = _merged(world, view, end)
-    statistics = known.statistics(view, since, end)
+    statistics = known.statistics(view, since, end, record)
     own = () if record is None or not start else record.states
     is_behind = any(is_ahead(states.get(chain, {}), start) for chain in own)
     is_apart = record is not None and bool(start) and _is_apart(world, record, view)

@@ -95,21 +95,38 @@ class Evidence:
         return differs, _classes(max(past.unmerged, FEW), max(self.unmerged, FEW))
 
     def nearest(self, one: Candidate) -> PastRun | None:
-        """The incremental run that tells most of the next: the newest after changes about as large, that lay alike.
+        """The incremental run after changes most like those that have come: the newest after about as many, that lay alike.
 
         Runs after nobody knows how many changes come last; where nobody knows how many there are now, the
-        newest run of all is given. A newer run that was far dearer after no more changes, with no more work
-        expected, tells more: times have changed, and a larger change does not cost less.
+        newest run of all is given.
 
         Args:
             one: the program.
         """
-        runs = [past for past in reversed(self.runs) if past.program == one.program]
-        found = min(runs, key=lambda past: self._distance(past, one.work), default=None)
-        if found is None:
-            return None
-        newer = takewhile(lambda past: past is not found, runs)
-        return next((past for past in newer if self._overrules(past, found, one.work)), found)
+        runs = (past for past in reversed(self.runs) if past.program == one.program)
+        return min(runs, key=lambda past: self._distance(past, one.work), default=None)
+
+    def overruling(self, found: PastRun, one: Candidate) -> PastRun | None:
+        """A run newer than the nearest that was far dearer after no more changes, with no more work expected.
+
+        Times have changed, and a larger change does not cost less: it takes what that run did at the least. Unless a still
+        newer run after changes like its own was far cheaper: times are as they were.
+
+        Args:
+            found: the nearest.
+            one: the program.
+        """
+        runs = (past for past in reversed(self.runs) if past.program == one.program)
+        newer = [*takewhile(lambda past: past is not found, runs)]
+        return next(
+            (
+                past
+                for at, past in enumerate(newer)
+                if self._overrules(past, found, one.work)
+                and not any(self._refutes(later, past) for later in newer[:at])
+            ),
+            None,
+        )
 
     def has_alike(self, one: Candidate) -> bool:
         """Whether a program has run after changes about as large as those that have come, that lay alike.
@@ -128,6 +145,11 @@ class Evidence:
         is_no_larger = (newer.changed or 0) <= max(self.changed or 0, found.changed or 0)
         most = max(price(work), price(found.expected)) * ALIKE
         return is_dearer and is_no_larger and price(newer.expected) <= most
+
+    def _refutes(self, later: PastRun, past: PastRun) -> bool:
+        then = replace(self, changed=past.changed)
+        is_alike = then._distance(later, past.expected) == 0.0
+        return is_alike and past.in_tasks > FAR_DEARER * later.in_tasks
 
     def _distance(self, past: PastRun, work: Vector) -> float:
         """How many times `ALIKE` lies between the changes of a run and those that have come, and between their work.

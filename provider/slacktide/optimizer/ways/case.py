@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Final
 
 from slacktide.optimizer.costs import Evidence, Prediction, Vector, predict
+from slacktide.optimizer.costs.increments import telling
 from slacktide.optimizer.costs.past_run import OF_A_JOIN, PastRun
 from slacktide.optimizer.costs.prediction import Candidate
 from slacktide.optimizer.ways.weighed import Predictions, Ways
@@ -99,7 +100,7 @@ class Case:
     def _believed(self, rebuild: float, text: float) -> Prediction:
         """The incremental way by its nearest run; once that has expired, by another one that is cheap.
 
-        It expires with what full runs have cost since, and since the newest trial that was dear, after a change
+        What is believed against a dearer run that has expired is a trial, too. It expires with what full runs have cost since, and since the newest trial that was dear, after a change
         of whatever size: what they have cost pays for one trial.
         """
         full = min(rebuild, text)
@@ -109,13 +110,14 @@ class Case:
         is_new = not self.missing and self.share <= LARGEST_SHARE and refuting is None
         while True:
             found = predict(evidence, "incremental", self.ways.incremental)
-            past = evidence.nearest(self.ways.incremental)
+            past = telling(evidence, self.ways.incremental)
             loss = found.price + building - full
             told = past or refuting
             since = evidence.oldest if told is None else max(told.run, mistaken)
             has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
             if loss <= 0:
-                return found
+                is_doubted = evidence is not self.evidence and not self.missing
+                return replace(found, basis="doubted") if is_doubted else found
             if past is None and (has_expired or (is_new and self._is_near(found.price, full))):
                 return replace(found, basis="doubted")
             if past is None or not has_expired:

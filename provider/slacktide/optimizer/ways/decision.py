@@ -213,7 +213,7 @@ class _Decision:
         if case.missing:
             reason = Reason("STATE_MISSING", case.missing)
             return case.predictions().taken("rebuild", reason)
-        return case.predictions().taken("incremental")
+        return case.predictions().taken("incremental", Reason("POLICY", "incremental"))
 
     def _extended(self, new: Remembering, case: Case, reasons: tuple[Reason, ...]) -> Chosen:
         """Extend the answer, and remember from then on what is worth it."""

@@ -106,6 +106,12 @@ def _rows(
     work = work_of({})
     whole = rates.in_tasks(work.total)
     factor = found.incremental.in_tasks / whole if whole else 0.0
+
+    def price_of(work: ProgramWork, place: int) -> float:
+        """What the steps after one take, in tasks and outside."""
+        rest = work.since(place + 1)
+        return factor * rates.in_tasks(rest) + rates.outside(rest)
+
     limits: dict[str, int] = {}
     watched = [
         (place, step)
@@ -114,8 +120,8 @@ def _rows(
     ]
     for place, step in watched[:MOST_WATCHED]:
         rows = max(work.sizes.of(step.child).rows.value, 1.0)
-        left = factor * rates.in_tasks(work.since(place + 1))
-        far = factor * rates.in_tasks(work_of({step.chain: FAR * rows}).since(place + 1))
+        left = price_of(work, place)
+        far = price_of(work_of({step.chain: FAR * rows}), place)
         if far > left:
             share = max(instead - left, 0.0) / (far - left)
             limits[step.chain] = max(round(rows * (1.0 + (FAR - 1.0) * share)), LEAST)

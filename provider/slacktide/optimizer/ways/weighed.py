@@ -34,7 +34,7 @@ class Weighed:
 
     Attributes:
         way: the one.
-        reasons: why this way, by prices or what is missing; none where a fixed share or the policy has increments run.
+        reasons: why this way: by prices, by the share that has changed, by the policy, or for what is missing.
         predictions: what each way is expected to cost.
     """
 

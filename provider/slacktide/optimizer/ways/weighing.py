@@ -57,9 +57,10 @@ def _full_way(case: Case, found: Predictions, full: Prediction) -> Weighed:
     """
     cheaper = _compared("CHEAPER_FULL", full, found.incremental)
     is_known = found.text.basis == found.rebuild.basis == "observed"
-    if full is found.rebuild or case.missing or case.is_shared or not is_known:
+    if full is found.rebuild or case.missing or not is_known:
         return found.taken(full.way, cheaper)
-    keeping = min(found.incremental, found.rebuild, key=lambda one: one.price)
+    by = (found.incremental,) if case.is_kept_by_others else (found.incremental, found.rebuild)
+    keeping = min(by, key=lambda one: one.price)
     cost = keeping.price - full.price
     if case.later is not None:
         saved = case.later * saved_by_one(case, full.price)
@@ -121,7 +122,7 @@ def _by_share(case: Case, found: Predictions) -> Weighed:
         return found.taken("rebuild", _compared("CHEAPER_FULL", rebuild, incremental))
     if case.share > LARGEST_SHARE and not case.missing:
         return found.taken("rebuild", Reason("CHANGE_TOO_LARGE", f"{case.share:.0%}"))
-    return _tried(case, found)
+    return _tried(case, found, Reason("CHANGE_SMALL", f"{case.share:.1%}"))
 
 
 def _tried(case: Case, found: Predictions, *why: Reason) -> Weighed:

@@ -54,8 +54,8 @@ class Materialised:
             text: makes the SQL of it.
         """
         if operator not in self._held:
-            frame = self._shelf.query(text(), is_light=False).localCheckpoint(eager=True)
-            self._frames.append(frame)
+            frame = self._shelf.query(text(), is_light=False).localCheckpoint(eager=False)
+            self._frames.append(frame)  # before there are any rows, which a cancelled job leaves
             # To observe them would spare a job, and wait for ever where Spark has dropped the event.
             [(rows, long)] = frame.selectExpr("count(*)", _long_bytes_sql(operator)).collect()
             size = rows * width(operator.columns) + (long or 0)
