@@ -77,7 +77,7 @@ _KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
         "Plan": _Kind("a plan, as plan() gives it", _of(Plan)),
         "Sequence[float]": _Kind("a list of numbers", _is_list_of_numbers),
         "Sequence[str]": _Kind("a list of names", _is_list_of_texts),
-        "SparkSession": _Kind("a session of Spark in this process", is_session),
+        "SparkSession": _Kind("a session of Spark in this process that is at work", is_session),
         "bool": _Kind("True or False", _of(bool)),
         "datetime": _Kind("an instant (datetime.datetime)", _of(datetime)),
         "float": _Kind("a number", _of(Real)),

@@ -47,12 +47,17 @@ class Work:
     @property
     def is_done(self) -> bool:
         """Whether the run has something to commit for the view."""
-        return self.outcome is not None or self.is_counted
+        return self.outcome is not None or self.is_counted or self.is_only_added
 
     @property
     def is_counted(self) -> bool:
         """Whether the run does nothing for the view but count a refresh of its period."""
-        return self.plan.turn is not None and self.plan.program is None and self.error is None
+        return self.error is None and self.plan.program is None and self.plan.turn is not None
+
+    @property
+    def is_only_added(self) -> bool:
+        """Whether the run writes the definition of the view alone, as it is new and paused."""
+        return self.error is None and self.draft is not None and self.plan.program is None
 
 
 def is_of_all(error: SlacktideError) -> bool:

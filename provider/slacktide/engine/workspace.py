@@ -175,7 +175,15 @@ class Workspace(WorkspaceDefinitions):
         """Execute a plan, or plan and execute; then publish what sinks lack.
 
         Of a plan that was committed the report is returned. A report tells of sinks that failed.
+
+        Raises:
+            InvalidSettingError: both a plan and views are given.
         """
+        if plan is not None and views is not None:
+            raise InvalidSettingError(
+                "a plan and views are given, and a plan says which views it refreshes",
+                hint="give one of them; workspace.plan(views) makes a plan of some",
+            )
         return self._sinks.after(
             spark, lambda: self._refresh(spark, self.plan(views) if plan is None else plan)
         )

@@ -10,6 +10,7 @@ not due yet never makes a busy loop.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -20,6 +21,8 @@ from slacktide.common.digest import digest_of
 from slacktide.errors import RetryableError, SlacktideError, UserError, WorkspaceMissingError
 from slacktide.orchestration.catalog import configured, open_workspace, resolve
 from slacktide.orchestration.variable import DEFAULT_KEY, WorkspaceConfig
+
+_logger = logging.getLogger(__name__)
 
 Memory = Mapping[str, Mapping[str, str]]
 
@@ -111,21 +114,20 @@ class Watch:
         return [resolve(name, None, self.variable) for name in self.workspaces]
 
     def look(self) -> list[Sight]:
-        """Look at every workspace; writes nothing, needs no JVM.
+        """Look at every workspace whose store answers; writes nothing, needs no JVM.
 
         Raises:
             UserError: see `configs`; what is wrong with a single workspace is in its sight.
-            RetryableError: the store failed, everywhere.
         """
         sights: list[Sight] = []
-        failures: list[RetryableError] = []
         for config in self.configs():
             try:
                 sights.append(observe(config))
             except RetryableError as error:
-                failures.append(error)
-        if failures and not sights:
-            raise failures[0]
+                # Whoever waits for data may as well wait for the store, whatever mode it waits in.
+                _logger.warning(
+                    "the store of %s did not answer, looking again later: %s", config.name, error
+                )
         return sights
 
 

@@ -15,6 +15,7 @@ from slacktide.errors import (
     RetryableError,
     SlacktideError,
     UnknownObjectError,
+    WorkspaceExistsError,
     WorkspaceMissingError,
 )
 from slacktide.orchestration.hook import SlacktideHook, same_for_all
@@ -87,7 +88,10 @@ def open_workspace(config: WorkspaceConfig, *, create: bool = False) -> Workspac
     except WorkspaceMissingError:
         if not (create and config.declarations):
             raise
-    return Workspace.create(root, storage_options=options or None, **config.settings)
+    try:
+        return Workspace.create(root, storage_options=options or None, **config.settings)
+    except WorkspaceExistsError:  # another planner has made it meanwhile
+        return Workspace.open(root, storage_options=options or None)
 
 
 @contextmanager

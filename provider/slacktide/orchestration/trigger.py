@@ -10,7 +10,7 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from slacktide.common.clock import parse_instant, system_clock
-from slacktide.errors import RetryableError, SlacktideError
+from slacktide.errors import SlacktideError
 from slacktide.orchestration.arrivals import Decision, Watch, decide
 from slacktide.orchestration.variable import DEFAULT_KEY
 
@@ -80,7 +80,7 @@ class DeltaArrivalTrigger(BaseTrigger):
     async def _wait(self) -> dict[str, Any]:
         while not self._late():
             decision = await self._look()
-            if decision is not None and decision.ready:
+            if decision.ready:
                 return {
                     "status": "ready",
                     "ready": list(decision.ready),
@@ -90,13 +90,9 @@ class DeltaArrivalTrigger(BaseTrigger):
             await asyncio.sleep(self.poll_interval)
         return {"status": "timeout", "message": "nothing arrived before the timeout"}
 
-    async def _look(self) -> Decision | None:
+    async def _look(self) -> Decision:
         watch = Watch(tuple(self.workspaces), self.slacktide_conn_id, self.variable)
-        try:
-            sights = await asyncio.to_thread(watch.look)
-        except RetryableError as error:
-            self.log.warning("the store did not answer, looking again later: %s", error)
-            return None
+        sights = await asyncio.to_thread(watch.look)
         patience = timedelta(seconds=self.patience)
         return decide(sights, self.memory, now=system_clock(), patience=patience)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from slacktide.errors import QueryError
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.spark
@@ -108,3 +109,40 @@ def test_the_declarations_widen_a_source_where_they_apply(lab: Lab) -> None:
     assert lab.ws.read(lab.spark, "stars").columns == ["k", "v", "w"]
     again = lab.ws.plan(declarations={**declared, "apply": True})
     assert (again.is_empty, again.notices) == (True, ())
+
+
+def test_a_declared_view_whose_name_is_taken_holds_back_no_other(lab: Lab) -> None:
+    lab.source("t", "x INT", (1,))
+    lab.view("old", "SELECT x FROM t", same)
+    lab.refresh()
+    text = {"sql": "SELECT x + 1 AS x FROM t"}
+    views = {"T": text, "Old": text, "fresh": text, "FRESH": text}
+    lab.land("t", insert=[(2,)])
+    report = lab.ws.refresh(lab.spark, lab.ws.plan(declarations={"views": views}))
+    errors = {name: view.error for name, view in report.views.items() if view.error}
+    assert {name: error["code"] for name, error in errors.items()} == dict.fromkeys(
+        ("T", "Old", "FRESH"), "OBJECT_EXISTS"
+    )
+    assert errors["T"]["message"] == "the name T is taken by source t"
+    assert lab.bag("fresh") == {(2,): 1, (3,): 1}
+    assert lab.bag("old") == {(1,): 1, (2,): 1}
+
+
+def test_a_declared_view_that_is_paused_is_added_and_not_computed(lab: Lab) -> None:
+    lab.source("t", "x INT", (0,))
+    views = {"later": {"sql": "SELECT 1 DIV x AS x FROM t", "paused": True}}
+    lab.ws.refresh(lab.spark, lab.ws.plan(declarations={"views": views}))
+    told = lab.ws.status().views["later"]
+    assert (told["paused"], told["versions"]) == (True, None)
+    assert lab.ws.plan(declarations={"views": views}).is_empty
+    lab.land("t", insert=[(1,)], delete=[(0,)])
+    lab.ws.pause_view("later", paused=False)
+    lab.refresh()
+    assert lab.bag("later") == {(1,): 1}
+
+
+def test_where_all_views_fail_each_failure_is_told(lab: Lab) -> None:
+    lab.source("t", "x INT", (0,))
+    bad = {"a": {"sql": "SELECT a FROM t"}, "b": {"sql": "SELECT b FROM t"}}
+    with pytest.raises(QueryError, match=r"view a.*also: view b"):
+        lab.ws.refresh(lab.spark, lab.ws.plan(declarations={"views": bad}))

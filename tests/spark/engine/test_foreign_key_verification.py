@@ -11,7 +11,7 @@ from slacktide.engine.checking.foreign_key_verification import (
     ForeignKeyVerification,
     ForeignKeyVerifier,
 )
-from slacktide.errors import CommitConflictError
+from slacktide.errors import ArrivalChangedError, CommitConflictError
 from slacktide.store import update as u
 from tests.harness.lab import Lab
 
@@ -91,3 +91,18 @@ def test_nothing_is_said_of_what_moved_meanwhile(shop: Lab) -> None:
     with pytest.raises(CommitConflictError):
         verify(shop, meanwhile)
     assert not shop.ws._store.world().foreign_keys
+
+
+def test_of_files_that_are_not_as_they_were_accepted_nothing_is_said(shop: Lab) -> None:
+    """What they held is what a foreign key has to hold over, and what comes back where they are restored."""
+    (landed,) = shop.folder("lines").iterdir()
+    before = landed.read_bytes()
+    shop.land("lines", insert=[(2,)])
+    (other,) = (one for one in shop.folder("lines").iterdir() if one != landed)
+    landed.write_bytes(other.read_bytes())
+    number = shop.number
+    with pytest.raises(ArrivalChangedError, match="lines"):
+        verify(shop)
+    assert shop.number == number
+    landed.write_bytes(before)
+    assert verify(shop).holds

@@ -86,7 +86,8 @@ def test_a_run_that_finds_more_takes_the_text(lab: Lab) -> None:
     assert ViewPlan.from_dict(plan.views[0].to_dict()).guard == plan.views[0].guard
     done = lab.ws.refresh(lab.spark, plan).views["v0"]
     assert (done.method, done.switched) == ("full", True)
-    (reason,) = done.reasons
+    small, reason = done.reasons
+    assert small.startswith("CHANGE_SMALL(")
     assert reason.startswith("RUNTIME_GUARD(3 rows of states/")
     assert done.predicted["way"] == "incremental", "what the run took is the price of that choice"
     read = [one["rows"] for one in done.actual["operators"]]
@@ -154,7 +155,11 @@ def test_where_the_text_cannot_run_increments_go_on(lab: Lab) -> None:
     first.unlink()  # increments never open it again
     lab.land("t", insert=[(1, 5), (2, 5), (9, 9)])
     done = lab.refresh().views["v0"]
-    assert (done.method, done.switched, done.reasons) == ("incremental", False, ())
+    assert (done.method, done.switched, done.reasons) == (
+        "incremental",
+        False,
+        ("CHANGE_SMALL(2.9%)",),
+    )
     sums = {k: sum(v for key, v in lab.rows["t"] if key == k) for k in (0, 1, 2, 3, 9)}
     assert dict(lab.read("v0")) == sums
 
@@ -168,7 +173,8 @@ def test_a_step_that_takes_more_than_it_may_is_given_up(lab: Lab, stuck: Path) -
     assert ViewPlan.from_dict(plan.views[0].to_dict()).guard == plan.views[0].guard
     done = lab.ws.refresh(lab.spark, plan).views["v0"]
     assert (done.method, done.switched) == ("full", True)
-    (reason,) = done.reasons
+    small, reason = done.reasons
+    assert small.startswith("CHANGE_SMALL(")
     assert reason.startswith("RUNTIME_GUARD(9.0 s of CPU up to states/")
     assert reason.endswith(", worth it up to 5.0)")
     assert done.predicted["way"] == "incremental"

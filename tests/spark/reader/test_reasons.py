@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd  # noqa: TC002 - Spark looks the hints of a function up
 import pytest
-from pyspark.sql.functions import udf
+from pyspark.sql.functions import pandas_udf, udf
 
 from slacktide.errors import QueryError
 from slacktide.spark.reader import read_view
@@ -84,6 +85,48 @@ def test_a_function_that_is_not_deterministic_is_told(spark: SparkSession) -> No
     assert view.relation is None
     assert [str(reason) for reason in view.reasons] == ["NON_DETERMINISTIC_EXPRESSION(function)"]
     assert [(column.name, column.type) for column in view.outputs] == [("t", "INT")]
+
+
+def test_an_aggregate_of_a_user_that_is_not_deterministic_is_told(spark: SparkSession) -> None:
+    def mean(values: pd.Series) -> float:
+        return float(values.mean())
+
+    def register(session: SparkSession) -> None:
+        session.udf.register("dice", pandas_udf(mean, "double").asNondeterministic())
+
+    for sql in (
+        "SELECT s, dice(k) FROM p GROUP BY s",
+        "SELECT dice(k) OVER (PARTITION BY s) FROM p",
+    ):
+        view = read_view(spark, sql, SOURCES, prepare=register)
+        assert view.relation is None
+        told = [str(reason) for reason in view.reasons]
+        assert told == ["NON_DETERMINISTIC_EXPRESSION(function)"], sql
+
+
+SORTED = "(SELECT * FROM p DISTRIBUTE BY s SORT BY v)"
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("SELECT s, collect_list(v) FROM sorted GROUP BY s", "aggregate"),
+        ("SELECT s, first(v) FROM sorted WHERE k > 1 GROUP BY s", "aggregate"),
+        ("SELECT s, last(v) OVER (PARTITION BY s) FROM sorted", "window"),
+        ("SELECT s, sum(v), max(k) FROM sorted GROUP BY s", ""),
+        ("SELECT k + 1 FROM sorted", ""),
+        ("SELECT s, rank() OVER (PARTITION BY s ORDER BY v) FROM sorted", ""),
+        ("SELECT k FROM sorted LIMIT 3", ""),
+    ],
+)
+def test_an_order_within_partitions_is_told_where_rows_are_taken_as_they_come(
+    spark: SparkSession, sql: str, reason: str
+) -> None:
+    view = read_view(spark, sql.replace("sorted", SORTED), SOURCES)
+    told = [
+        f"OPERATOR_NOT_INCREMENTAL({reason} that goes by the SORT BY of a query below it)"
+    ] * bool(reason)
+    assert [str(one) for one in view.reasons] == told
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from inspect import Parameter, isroutine, signature
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from slacktide.errors import (
 from slacktide.store import Store
 
 SESSION = object.__new__(SparkSession)  # of a session, these tests use the class alone
+SESSION._sc = SimpleNamespace(_jsc=object())  # type: ignore[assignment]
 METHODS = {
     name: getattr(Workspace, name)
     for name in dir(Workspace)
@@ -219,3 +221,15 @@ def test_half_of_a_sign_is_no_text(ws: Workspace) -> None:
     with pytest.raises(InvalidSettingError, match=r"add_view: sql is .* which is not a text"):
         ws.add_view(SESSION, "v", "SELECT '\ud800' AS x FROM t")
     assert files(ws) == before
+
+
+def test_a_session_that_was_stopped_is_refused(ws: Workspace) -> None:
+    gone = object.__new__(SparkSession)
+    gone._sc = SimpleNamespace(_jsc=None)  # type: ignore[assignment]
+    with pytest.raises(InvalidSettingError, match=r"spark .* that is at work"):
+        ws.refresh(gone)
+
+
+def test_a_plan_and_views_are_one_too_many(ws: Workspace) -> None:
+    with pytest.raises(InvalidSettingError, match="a plan says which views"):
+        ws.refresh(SESSION, ws.plan(), views=["v"])

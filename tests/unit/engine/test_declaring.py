@@ -14,7 +14,7 @@ from slacktide.common.clock import system_clock
 from slacktide.engine.definitions.catalogue import Catalogue
 from slacktide.engine.definitions.declaring import declare
 from slacktide.engine.plan import Alteration, Declared, Plan, Registration
-from slacktide.errors import InvalidNameError, InvalidSettingError
+from slacktide.errors import InvalidNameError, InvalidSettingError, ObjectExistsError
 from slacktide.store import update as u
 from slacktide.store.store import Store
 
@@ -194,3 +194,20 @@ def test_options_may_be_of_any_plain_type(store: Store) -> None:
     declared = {"orders": source(store, format="csv", schema="id BIGINT", options=options)}
     assert run(store, sources=declared) == run(store, sources=declared) == Declared((), ())
     assert store.world().sources["orders"].arguments["options"] == options
+
+
+def test_what_another_planner_has_added_since_is_taken_as_it_is(store: Store) -> None:
+    """Two planners meet at a new workspace; both looked before either wrote."""
+    both = {
+        "sources": {"orders": source(store)},
+        "functions": {"shout": {"target": "str:upper", "returns": "string"}},
+    }
+    before = store.world()
+    run(store, **both)
+    assert declare(Catalogue(store), before, both) == Declared((), ())
+    other = {**both, "sources": {"orders": source(store, key=["id"])}}
+    (notice,) = declare(Catalogue(store), before, other).notices
+    assert notice.startswith("source orders is declared otherwise")
+    have_view(store)
+    with pytest.raises(ObjectExistsError, match="the name totals is taken by view totals"):
+        run(store, sources={"totals": source(store)})

@@ -14,7 +14,7 @@ from slacktide.common.clock import system_clock
 from slacktide.engine.definitions.drafts import ViewDraft
 from slacktide.engine.running.registering import kept_apart
 from slacktide.engine.work import Work
-from slacktide.errors import CommitConflictError
+from slacktide.errors import CommitConflictError, DataError
 
 READ = ReadView(None, ())
 
@@ -45,5 +45,5 @@ def test_a_place_that_another_writer_took_ends_the_attempt(store: s.Store, tmp_p
 
 
 def test_what_publishes_nothing_requires_nothing(store: s.Store, tmp_path: Path) -> None:
-    failed = replace(work("v", sink=to(tmp_path / "out")), outcome=None)
+    failed = replace(work("v", sink=to(tmp_path / "out")), outcome=None, error=DataError("no"))
     assert kept_apart(store, store.world(), [work("w"), failed]) == []

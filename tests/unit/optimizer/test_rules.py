@@ -138,9 +138,11 @@ def test_what_no_file_can_have_is_not_remembered() -> None:
     other = r.Scan("others", (column(3, "INTERVAL"),))
     passed = r.Project(terms, tuple(map(s.identity, terms.columns)))
     equal = s.Call("=", tuple(map(s.reference, terms.columns[:1] + other.columns)), "BOOLEAN", True)
+    by_number = r.Sort(passed, (s.SortKey(s.reference(terms.columns[1]), True, True),))
     remembered: list[r.Rel] = [
         r.Aggregate(passed, (s.identity(terms.columns[0]),), ()),
         r.Limit(passed, 3),
+        r.Limit(r.Project(by_number, (s.identity(terms.columns[1]),)), 3),
         r.Join(passed, other, "semi", equal),
     ]
     for relation in remembered:

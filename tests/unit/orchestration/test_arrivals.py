@@ -196,10 +196,22 @@ def test_the_trigger_fires_when_something_calls(monkeypatch):
     assert event["memory"]["shop"]["mark"] == "n"
 
 
-def test_the_trigger_looks_again_after_the_store_failed(monkeypatch):
-    busy = Sight("shop", True, "arrived", "n")
-    monkeypatch.setattr(trigger, "Watch", Looks(StorageError("no answer"), [busy]))
-    assert fire()["status"] == "ready"
+def test_a_store_that_does_not_answer_is_looked_at_again(monkeypatch, caplog):
+    """Whatever other workspaces do; the log says so."""
+    busy, answers = Sight("shop", True, "arrived", "n"), [StorageError("no answer"), None]
+
+    def observed(config):
+        if config.name == "shop" and (error := answers.pop(0)):
+            raise error
+        return replace(busy, workspace=config.name, calls=config.name == "shop")
+
+    both = {name: replace(SHOP, name=name) for name in ("shop", "other")}
+    monkeypatch.setattr(arrivals, "observe", observed)
+    monkeypatch.setattr(arrivals, "configured", lambda _: both)
+    assert fire()["ready"] == ["shop"]
+    assert not answers
+    (warning,) = caplog.records
+    assert "the store of shop did not answer" in warning.getMessage()
 
 
 def test_the_trigger_ends_with_an_event_whatever_happens(monkeypatch):

@@ -24,7 +24,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.clock import system_clock
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.workspace import Workspace
-from slacktide.errors import ExecutionError
+from slacktide.errors import ExecutionError, StorageError
 from slacktide.orchestration import arrivals
 from slacktide.orchestration.events import view_asset
 from slacktide.orchestration.hook import SlacktideHook
@@ -185,6 +185,20 @@ def test_looking_writes_nothing(variable, landing):
     before = sorted(str(path) for path in variable.rglob("*"))
     assert sensor(patience=0).poke(within(TaskInstance())).is_done
     assert sorted(str(path) for path in variable.rglob("*")) == before
+
+
+def test_a_store_that_does_not_answer_is_waited_for_in_every_mode(variable, monkeypatch):
+    def fail(config):
+        raise StorageError("no answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(arrivals, "observe", fail)
+        ti = TaskInstance()
+        assert not sensor().poke(within(ti)).is_done
+        with pytest.raises(TaskDeferred):
+            sensor(deferrable=True).execute(within(ti))
+        assert ti.xcoms == {}
+    assert sensor().poke(within(ti)).is_done
 
 
 def test_deferred_or_not_the_result_is_the_same(variable):

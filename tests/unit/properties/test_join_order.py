@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(600)
 
 SHARDS = 2
 EXAMPLES = 120
-LEAST = 20  # by twelve seeds 95 to 420
+LEAST = 40  # by twelve seeds 95 to 420
 """Orders of their own that the changes of a shard have."""
 COLUMNS = ("k", "j", "v")
 ORDERED: list[JoinOrder] = []

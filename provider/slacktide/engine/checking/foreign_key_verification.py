@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from slacktide.common.clock import Clock
+from slacktide.engine.intake.pinning import check_windows, snapshot_windows
 from slacktide.engine.planning.foreign_key_check import Check, columns_of, null_keys, repeated_keys
 from slacktide.engine.planning.foreign_keys import (
     Declared,
@@ -16,6 +17,7 @@ from slacktide.engine.planning.foreign_keys import (
     foreign_key_of,
 )
 from slacktide.engine.planning.how_far import taken_in
+from slacktide.engine.sources.pins import check_unmoved
 from slacktide.program.operator import Operator, Program
 from slacktide.spark.tasks.task import Task
 from slacktide.store import requirement as q
@@ -120,11 +122,13 @@ class ForeignKeyVerifier:
         executor = Executor(
             self._spark, self._store, world, attempt=self._attempt, now=self._clock()
         )
+        seen = check_windows(self._store, world, snapshot_windows(world, versions))
         checker = _Checker(executor, world, versions)
         keys = {name: checker.key(name) for name in world.sources if _key(world, name)}
         found = [(one, checker.foreign_key(one)) for one in declared(world)]
         there = [(o, c) for o, c in found if world.sources.keys() >= set(o.foreign_key.sources)]
         records = [_record(one, check, keys, versions) for one, check in there]
+        check_unmoved(seen, storage_options=self._store.options)
         doubted = self._say(world, records)
         checks = (*keys.values(), *(check for _, check in found))
         return ForeignKeyVerification(checks, versions, doubted)

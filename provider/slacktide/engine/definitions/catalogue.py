@@ -13,6 +13,7 @@ from slacktide.common.clock import is_point, isoformat
 from slacktide.common.names import check_name
 from slacktide.engine.definitions.drafts import (
     ViewDraft,
+    check_free,
     check_function,
     draft_view,
     known,
@@ -61,12 +62,16 @@ class Catalogue:
     def __init__(self, store: Store) -> None:
         self._store = store
 
+    def world(self) -> World:
+        """The workspace as it is."""
+        return self._store.world()
+
     def add_source(self, name: str, kind: str, arguments: Mapping[str, Any]) -> Source:
         """Add a source."""
         check_name("source", name)
 
         def define(world: World) -> Redefinition:
-            _free(world, name)
+            check_free(world, name)
             check_source_places(name, check_arguments(kind, arguments), self._store.root, world)
             found = check_source(name, kind, arguments, storage_options=self._store.options)
             update = u.AddSource(name, kind, found.arguments, found.schema)
@@ -90,7 +95,7 @@ class Catalogue:
         """Add a view that was read."""
 
         def define(world: World) -> Redefinition:
-            _free(world, draft.name)
+            check_free(world, draft.name)
             check_sink_place(draft.name, draft.settings, self._store.root, world)
             update, free = draft.update(), q.NameFree("view", draft.name)
             return Redefinition([update], [free, *draft.ground, *_apart([update], world)])
@@ -266,11 +271,3 @@ def _apart(updates: Iterable[u.Update], world: World) -> list[q.Requirement]:
 def _forget_changes(world: World, name: str) -> list[u.Update]:
     chain = changes_id(name)
     return [u.DropChain(chain)] if chain in world.chains else []
-
-
-def _free(world: World, name: str) -> None:
-    taken = world.relation(name)
-    if taken is not None:
-        raise ObjectExistsError(
-            f"the name {name} is taken by {taken}", hint="choose another name, or drop that first"
-        )

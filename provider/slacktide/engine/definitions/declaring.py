@@ -8,7 +8,8 @@ have are refused then, before there is a plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from slacktide.common.names import check_name
@@ -16,7 +17,7 @@ from slacktide.engine.definitions.catalogue import Catalogue
 from slacktide.engine.definitions.drafts import USUAL_FUNCTION, check_settings, notice_of
 from slacktide.engine.plan import Alteration, Declared, Registration
 from slacktide.engine.sources import check_arguments, has_other_columns, is_wider, widened
-from slacktide.errors import InvalidSettingError
+from slacktide.errors import CommitConflictError, InvalidSettingError, ObjectExistsError
 from slacktide.store.record import FunctionRecord, Source
 from slacktide.store.world import World
 
@@ -32,27 +33,61 @@ def declare(catalogue: Catalogue, world: World, declarations: Mapping[str, Any])
 
     Raises:
         InvalidSettingError, InvalidNameError, SourceError, FunctionError: a declaration is wrong.
+        ObjectExistsError: something else has a declared name.
+        CommitConflictError: others were faster, again and again.
     """
     notices: list[str] = []
     alter: list[Alteration] = []
     applies = declarations.get("apply", False) is True
-    for name, source in _declared(declarations, "source").items():
-        arguments = {key: value for key, value in source.items() if key != "kind"}
-        record = world.sources.get(name)
-        if record is None:
-            catalogue.add_source(name, source["kind"], arguments)
-        elif applies and _asks_for_columns(record, source["kind"], arguments):
+    sources, functions = (_declared(declarations, kind) for kind in ("source", "function"))
+    world = _added(catalogue, world, sources, functions)
+    for name, source in sources.items():
+        record, arguments = world.sources[name], _without(source, "kind")
+        if applies and _asks_for_columns(record, source["kind"], arguments):
             alter.append(_alteration(record, arguments["schema"]))
         else:
             notices += _source_notices(record, source["kind"], arguments)
-    for name, function in _declared(declarations, "function").items():
-        rest = {k: v for k, v in function.items() if k not in {"target", "returns"}}
-        if name not in world.functions:
-            catalogue.add_function(name, function["target"], function["returns"], rest)
-        elif _differs(world.functions[name], function["target"], function["returns"], rest):
+    for name, function in functions.items():
+        rest = _without(function, "target", "returns")
+        if _differs(world.functions[name], function["target"], function["returns"], rest):
             notices.append(f"function {name} is declared otherwise; drop it to change it")
     register = list(_views(world, _declared(declarations, "view"), notices, applies=applies))
     return Declared(tuple(register), tuple(notices), tuple(alter))
+
+
+def _added(
+    catalogue: Catalogue,
+    world: World,
+    sources: Mapping[str, Mapping[str, Any]],
+    functions: Mapping[str, Mapping[str, Any]],
+) -> World:
+    """Add the sources and functions that are missing; give the world that has them all."""
+    new_sources = [name for name in sources if name not in world.sources]
+    new_functions = [name for name in functions if name not in world.functions]
+    for name in new_sources:
+        given = sources[name]
+        with _added_meanwhile(lambda: catalogue.world().sources, name):
+            catalogue.add_source(name, given["kind"], _without(given, "kind"))
+    for name in new_functions:
+        given = functions[name]
+        with _added_meanwhile(lambda: catalogue.world().functions, name):
+            rest = _without(given, "target", "returns")
+            catalogue.add_function(name, given["target"], given["returns"], rest)
+    return catalogue.world() if new_sources or new_functions else world
+
+
+@contextmanager
+def _added_meanwhile(there: Callable[[], Collection[str]], name: str) -> Iterator[None]:
+    """Go on where another planner has added what is declared since."""
+    try:
+        yield
+    except (ObjectExistsError, CommitConflictError):
+        if name not in there():
+            raise
+
+
+def _without(given: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in given.items() if key not in keys}
 
 
 def _declared(declarations: Mapping[str, Any], kind: str) -> Mapping[str, Mapping[str, Any]]:
@@ -119,8 +154,7 @@ def _views(
 ) -> Iterator[Registration]:
     for name, view in views.items():
         check_name("view", name)
-        settings = {key: value for key, value in view.items() if key != "sql"}
-        checked = check_settings(name, settings)
+        checked = check_settings(name, _without(view, "sql"))
         if name not in world.views:
             notice = notice_of(name, checked)
             notices.extend([] if notice is None else [notice])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -233,6 +233,25 @@ def _about(name: str, sql: str, world: World, error: QueryError) -> QueryError:
                         hint=f"read what {other.name} reads",
                     )
     return QueryError(f"view {name}: {error.message}", hint=error.hint)
+
+
+def check_free(world: World, name: str, beside: Iterable[str] = ()) -> None:
+    """Refuse the name of a new source or view that is taken, in the way Spark compares names.
+
+    Args:
+        world: where it is to come into.
+        name: of it.
+        beside: names of views that come with it.
+
+    Raises:
+        ObjectExistsError: it is.
+    """
+    coming = (f"view {other}" for other in beside if other.casefold() == name.casefold())
+    taken = world.relation(name) or next(coming, None)
+    if taken is not None:
+        raise ObjectExistsError(
+            f"the name {name} is taken by {taken}", hint="choose another name, or drop that first"
+        )
 
 
 def check_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:

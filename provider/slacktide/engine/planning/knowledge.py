@@ -208,10 +208,7 @@ class Knowledge:
         )
 
     def _observed(self, view: ReadView, record: ViewRecord | None) -> Iterator[tuple[bytes, float]]:
-        """Rows of a view and its parts that the log counts, as they are stored as answer and states.
-
-        Those of the base, where it has most of them: what came since has a row for each that it touched.
-        """
+        """Rows of a view and its parts that the log counts, as they are stored as answer and states."""
         root = None if view.relation is None else normal(view.relation)
         for rel in () if root is None else relations(root):
             if not isinstance(rel, r.Aggregate | r.Window | r.Limit | r.Join):
@@ -230,6 +227,7 @@ class Knowledge:
                 yield root.digest, rows
 
     def _stored_rows(self, chain: str) -> float:
+        """Rows of a chain: those of the base, where it has most of them, as what came since has a row for each that it touched."""
         base, rows = self.world.chains[chain].base, self._chains[chain].rows
         first = 0.0 if base is None else float(base.rows)
         return first if 2 * first >= rows else rows

@@ -77,10 +77,9 @@ def updates(
     for work in works:
         if work.is_done:
             written += period_update(work.plan)
+            written += [] if work.draft is None else [work.draft.update()]
         if work.outcome is None:
             continue
-        if work.draft is not None:
-            written.append(work.draft.update())
         chains.update(
             (chain, (segment, is_base))
             for chain, (segment, is_base) in work.outcome.chains.items()

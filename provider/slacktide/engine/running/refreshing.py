@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 
 _NOTHING_REFUSED: Final[Mapping[str, SlacktideError]] = MappingProxyType({})
 _COMMITS = 5
+_TOLD = 5
+"""Failures of a run that are told besides the first."""
 _Learned = u.ExamineArrivals | u.NoteForeignKeys
 _logger = logging.getLogger(__name__)
 
@@ -212,10 +214,8 @@ class Refresh:
         check_unmoved(seen, storage_options=self._store.options)
         failures = [work.error for work in works if work.error is not None]
         failures += list(failed.values())
-        if failures and all(
-            w.error or (w.plan.program is None and not w.is_counted) for w in works
-        ):
-            raise failures[0]
+        if failures and not any(work.is_done for work in works):
+            raise _told_together(failures)
         with executor.named():
             compacted = compact(executor, world, plan.compactions, works, written)
         asked = executor.asked().to_dict()
@@ -328,5 +328,20 @@ class Refresh:
             ended=isoformat(self._clock()),
             views={**unchanged, **worked, **failed},
             compactions={one.plan.chain: one.report() for one in compacted},
-            notices=plan.notices,
+            notices=(*plan.notices, *_added(works)),
         )
+
+
+def _added(works: Sequence[Work]) -> tuple[str, ...]:
+    """What is told of views that the run has added and not computed."""
+    new = (work.name for work in works if work.is_only_added)
+    return tuple(f"view {name} is new and paused; slacktide view resume {name}" for name in new)
+
+
+def _told_together(failures: Sequence[SlacktideError]) -> SlacktideError:
+    """The first of some failures, which says what the others are: no report does where nothing is committed."""
+    first, *others = failures
+    told = [f"also: {one}" for one in others[:_TOLD]]
+    told += [f"and {len(others) - _TOLD} more"] if len(others) > _TOLD else []
+    first.hint = "; ".join(filter(None, (first.hint, *told)))
+    return first

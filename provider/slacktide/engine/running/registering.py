@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from slacktide.engine.definitions.drafts import draft_view
+from slacktide.engine.definitions.drafts import check_free, draft_view
 from slacktide.engine.definitions.expansion import all_texts, query_of
 from slacktide.engine.definitions.places import check_apart, sink_path
 from slacktide.engine.definitions.sink_setting import check_sink_of
@@ -36,7 +36,7 @@ def register(
     world: World,
     plan: Plan,
 ) -> Registered:
-    """Read the new views of a plan, which may read each other in any order."""
+    """Read the new views of a plan, which may read each other in any order; of one that is paused there is nothing to compute."""
     works: list[Work] = []
     refused: dict[str, SlacktideError] = {}
     waiting = [item for item in plan.register if item.name not in world.views]
@@ -45,6 +45,7 @@ def register(
         for item in waiting:
             beside = {work.name: work.sql for work in works}
             try:
+                check_free(world, item.name, beside)
                 work = _read(spark, world, plan, item, beside)
                 outputs = work.view.outputs
                 check_sink_of(item.name, item.settings, outputs, store, world, _sinks(works))
@@ -69,7 +70,7 @@ def kept_apart(store: Store, world: World, works: Sequence[Work]) -> list[q.Requ
     Raises:
         CommitConflictError: another writer took a place; the next attempt says which.
     """
-    sinks = _sinks([work for work in works if work.outcome is not None])
+    sinks = _sinks([work for work in works if work.is_done])
     for what, path in sinks.items():
         try:
             check_apart(what, path, store.root, world, besides=sinks)
@@ -93,6 +94,8 @@ def _read(
     draft = draft_view(spark, world, item.name, item.sql, item.settings, beside=beside)
     ends = {name: plan.versions.get(name, 0) for name in world.sources}
     first = plan_first(world, item.name, draft.view, draft.policy, ends)
+    if item.settings.get("paused"):
+        first = replace(first, method="unchanged", program=None, reasons=())
     texts = {**all_texts(world), **beside}
     query = query_of(item.sql, draft.view, {name: texts[name] for name in draft.view.views})
     return Work(item.name, item.sql, draft.view, first, query, None, draft)

@@ -58,7 +58,7 @@ class Expected:
         owner = f"source {self.source}: " if self.source else ""
         skip = f"slacktide source skip {self.source} {quote(path)}"
         way = (
-            f"deliver the file anew, or leave it out: {skip}"
+            f"deliver the file anew, or leave it out for good: {skip}"
             if self.source
             else "correct or remove the file, or give schema="
         )

@@ -16,9 +16,9 @@ NOISE: Final = 1.1
 LEAST: Final = 0.1
 """Seconds of CPU that no run can be told from another one by."""
 
-_NOT_BY_COST: Final = frozenset({"STATES_PAY", "ANSWER_UNTRIED", "INCREMENTS_UNTRIED", "POLICY"})
+_MAY_BE_DEARER: Final = frozenset({"STATES_PAY", "ANSWER_UNTRIED", "INCREMENTS_UNTRIED", "POLICY"})
 """Why a run may be dearer than another way would be: it keeps states, finds out what it takes, or was asked for."""
-LACKING: Final = frozenset({"STATES_LEFT", "STATE_MISSING"})
+LACKING: Final = frozenset({"STATES_LEFT", "STATE_MISSING", "PROGRAM_TOO_LARGE"})
 """Why a run could not go by increments, whatever these were expected to cost."""
 
 
@@ -54,7 +54,7 @@ def _was_right(told: ViewReport) -> bool | None:
     why = {Reason.parse(reason).code for reason in told.reasons}
     closed = {expected.get("way")} | ({"incremental"} if why & LACKING else set())
     others = [o["price"] for o in ways_without(expected) if o["way"] not in closed]
-    is_meant = bool(why & _NOT_BY_COST)
+    is_meant = bool(why & _MAY_BE_DEARER)
     # Below that a fixed share decides, and what a run takes tells little.
     is_small = expected.get("source_rows", LEAST_ROWS) < LEAST_ROWS
     if not others or not told.actual or is_meant or is_small:

@@ -26,7 +26,7 @@ ALIKE: Final = 2.0
 """From one class of sizes of changes to the next: changes are alike within the root of it."""
 
 FAR_DEARER: Final = 2.0
-"""By how much a newer run must have been dearer to count in place of one after changes as large."""
+"""From how many times as dear a newer run counts: of increments as a floor, of full runs in place of the other."""
 
 FEW: Final = 1000
 """Changed rows of mirrors below which nobody sees in a full run how many there were to merge."""
@@ -68,7 +68,7 @@ class Evidence:
     def newest_alike(self, program: str) -> PastRun | None:
         """The newest run of a program that merged about as many rows, or none, as it would now; else the most alike.
 
-        As with increments, a newer run that was far dearer after no more rows had come tells more.
+        A newer run that was far dearer after no more rows had come tells more.
         """
         runs = [past for past in reversed(self.runs) if past.program == program]
         found = min(runs, key=self.unlike, default=None)
@@ -106,24 +106,24 @@ class Evidence:
         runs = (past for past in reversed(self.runs) if past.program == one.program)
         return min(runs, key=lambda past: self._distance(past, one.work), default=None)
 
-    def overruling(self, found: PastRun, one: Candidate) -> PastRun | None:
+    def floor_under(self, nearest: PastRun, one: Candidate) -> PastRun | None:
         """A run newer than the nearest that was far dearer after no more changes, with no more work expected.
 
         Times have changed, and a larger change does not cost less: it takes what that run did at the least. Unless a still
         newer run after changes like its own was far cheaper: times are as they were.
 
         Args:
-            found: the nearest.
+            nearest: as of `nearest`.
             one: the program.
         """
         runs = (past for past in reversed(self.runs) if past.program == one.program)
-        newer = [*takewhile(lambda past: past is not found, runs)]
+        newer = [*takewhile(lambda past: past is not nearest, runs)]
         return next(
             (
                 past
                 for at, past in enumerate(newer)
-                if self._overrules(past, found, one.work)
-                and not any(self._refutes(later, past) for later in newer[:at])
+                if self._is_floor(past, nearest, one.work)
+                and not any(self._lifts(later, past) for later in newer[:at])
             ),
             None,
         )
@@ -139,14 +139,14 @@ class Evidence:
         runs = (past for past in self.runs if past.program == one.program)
         return any(self._distance(past, one.work) == 0.0 for past in runs)
 
-    def _overrules(self, newer: PastRun, found: PastRun, work: Vector) -> bool:
+    def _is_floor(self, newer: PastRun, nearest: PastRun, work: Vector) -> bool:
         price = self.coefficients.in_tasks
-        is_dearer = newer.in_tasks > FAR_DEARER * found.in_tasks
-        is_no_larger = (newer.changed or 0) <= max(self.changed or 0, found.changed or 0)
-        most = max(price(work), price(found.expected)) * ALIKE
+        is_dearer = newer.in_tasks > FAR_DEARER * nearest.in_tasks
+        is_no_larger = (newer.changed or 0) <= max(self.changed or 0, nearest.changed or 0)
+        most = max(price(work), price(nearest.expected)) * ALIKE
         return is_dearer and is_no_larger and price(newer.expected) <= most
 
-    def _refutes(self, later: PastRun, past: PastRun) -> bool:
+    def _lifts(self, later: PastRun, past: PastRun) -> bool:
         then = replace(self, changed=past.changed)
         is_alike = then._distance(later, past.expected) == 0.0
         return is_alike and past.in_tasks > FAR_DEARER * later.in_tasks

@@ -13,8 +13,7 @@ from typing import Final
 
 from slacktide.optimizer.costs.evidence import Evidence
 from slacktide.optimizer.costs.past_run import PastRun, Way, ratio
-from slacktide.optimizer.costs.prediction import Candidate
-from slacktide.optimizer.costs.seconds import Seconds, modelled
+from slacktide.optimizer.costs.prediction import Candidate, Seconds
 
 LATELY: Final = 5
 """Newest runs that tell what building the states takes."""
@@ -22,8 +21,12 @@ LATELY: Final = 5
 
 def by_full_runs(
     evidence: Evidence, way: Way, one: Candidate, like: Sequence[Candidate]
-) -> tuple[PastRun | None, Seconds]:
-    """What a full run takes by the run of its program, and by those of others that compute the same."""
+) -> tuple[PastRun | None, Seconds] | None:
+    """What a full run takes by the run of its program, and by those of others that compute the same.
+
+    Returns:
+        The run of its program, if there was one, and what is said; None where no run of any is known.
+    """
     past = evidence.newest_alike(one.program)
     others = [(run, other) for other in like if (run := evidence.newest_alike(other.program))]
     others.sort(key=lambda told: (told[0].merges != evidence.merges, told[0].way != way))
@@ -31,7 +34,7 @@ def by_full_runs(
         return past, _in_full(evidence, past, others[0] if others else None, one)
     if others:
         return None, _stood_for(evidence, way, one, *others[0])
-    return None, modelled(evidence, one)
+    return None
 
 
 def _in_full(

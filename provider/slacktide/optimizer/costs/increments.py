@@ -2,7 +2,7 @@
 
 A program that has run before costs what it cost then, times what the model says of now over what it said
 then: its error in the size of things, the weight of a query's expressions and the machine all cancel
-out. One that has not run costs what the model says, times the weight that the view's other programs have shown.
+out.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Final
 
 from slacktide.optimizer.costs.evidence import Evidence
 from slacktide.optimizer.costs.past_run import PastRun, ratio
-from slacktide.optimizer.costs.prediction import Candidate
-from slacktide.optimizer.costs.seconds import Seconds, modelled
+from slacktide.optimizer.costs.prediction import Candidate, Seconds
 
 STARTING: Final = 0.3
 """Seconds of what tasks of increments take, by which they start and open files, and which do not grow with the work (ADR 9)."""
@@ -20,18 +19,17 @@ MOST_STARTING: Final = 0.25
 """The share of a run that this is at most."""
 
 
-def telling(evidence: Evidence, one: Candidate) -> PastRun | None:
-    """The run by increments that tells what the next takes; None where the program has not run."""
-    return by_increments(evidence, one)[0]
+def by_increments(evidence: Evidence, one: Candidate) -> tuple[PastRun, Seconds] | None:
+    """What increments take by the nearest of their runs; where a newer one was far dearer, at the least what that one took.
 
-
-def by_increments(evidence: Evidence, one: Candidate) -> tuple[PastRun | None, Seconds]:
-    """What increments take by the nearest of their runs; where a newer one was far dearer, at the least what that one took."""
+    Returns:
+        The run that says so, and what it says; None where the program has not run.
+    """
     nearest = evidence.nearest(one)
     if nearest is None:
-        return None, modelled(evidence, one)
+        return None
     found = _extending(evidence, nearest, one)
-    dearer = evidence.overruling(nearest, one)
+    dearer = evidence.floor_under(nearest, one)
     if dearer is None:
         return nearest, found
     least = _extending(evidence, dearer, one)  # no more: it says nothing of how costs grow

@@ -1,4 +1,7 @@
-"""What a program is expected to cost, by what past runs of its view took; where none is known, by the model (`increments`, `full_runs`)."""
+"""What a program is expected to cost, by what past runs of its view took; where none is known, by the model.
+
+What runs tell of increments stands in `increments`, of full ways in `full_runs`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from slacktide.optimizer.costs.evidence import Evidence
 from slacktide.optimizer.costs.full_runs import by_full_runs
 from slacktide.optimizer.costs.increments import by_increments
 from slacktide.optimizer.costs.past_run import Way
-from slacktide.optimizer.costs.prediction import Candidate, Prediction
+from slacktide.optimizer.costs.prediction import Candidate, Prediction, Seconds
 
 
 def predict(evidence: Evidence, way: Way, one: Candidate, *like: Candidate) -> Prediction:
@@ -19,10 +22,11 @@ def predict(evidence: Evidence, way: Way, one: Candidate, *like: Candidate) -> P
         like: of a full way, those that compute the same in another one; one of them that has run tells of this one
             as long as this one has not, or has over other mirrors.
     """
-    if way == "incremental":
-        past, seconds = by_increments(evidence, one)
-    else:
-        past, seconds = by_full_runs(evidence, way, one, like)
+    is_incremental = way == "incremental"
+    known = (
+        by_increments(evidence, one) if is_incremental else by_full_runs(evidence, way, one, like)
+    )
+    past, seconds = known or (None, _modelled(evidence, one))
     return Prediction(
         way,
         one.program,
@@ -35,3 +39,9 @@ def predict(evidence: Evidence, way: Way, one: Candidate, *like: Candidate) -> P
         evidence.unmerged,
         evidence.rows,
     )
+
+
+def _modelled(evidence: Evidence, one: Candidate) -> Seconds:
+    """What the model says, times the weight that the view's other programs have shown."""
+    rates = evidence.coefficients
+    return Seconds(rates.in_tasks(one.work) * evidence.weight(), rates.outside(one.work))

@@ -33,6 +33,18 @@ class Candidate(NamedTuple):
         return cls(program_key(program), work, is_guessed=is_guessed)
 
 
+class Seconds(NamedTuple):
+    """Seconds of CPU that a run takes.
+
+    Attributes:
+        in_tasks: of its tasks.
+        outside: outside of them.
+    """
+
+    in_tasks: float
+    outside: float
+
+
 @dataclass(frozen=True, slots=True)
 class Prediction:
     """What a program is expected to cost in a run.

@@ -11,6 +11,7 @@ from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
+from slacktide.algebra.order import IN_ANY_ORDER
 from slacktide.algebra.tree import relations
 from slacktide.algebra.types import (
     DataType,
@@ -20,7 +21,7 @@ from slacktide.algebra.types import (
     is_collated,
 )
 from slacktide.optimizer.programs.maintainability import Maintainability
-from slacktide.optimizer.rule_parts.additive import IN_ANY_ORDER, is_additive
+from slacktide.optimizer.rule_parts.additive import is_additive
 
 _AVERAGES: Final = frozenset({"avg", "try_avg"})
 _RANKS: Final = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})

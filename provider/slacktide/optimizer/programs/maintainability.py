@@ -9,25 +9,17 @@ Two analyses over a view, each memoised on the object that holds them:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.equalities import null_aware, parts_of
 from slacktide.algebra.nested import is_storable
-from slacktide.algebra.scalar import Scalar, WindowCall
+from slacktide.algebra.order import takes_as_they_come
+from slacktide.algebra.scalar import Scalar
 from slacktide.algebra.tree import inputs, ordered_path, own_subqueries, relations
 from slacktide.algebra.types import DataType, has_floating, is_comparable, is_told_apart
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.programs.normal import normal
-from slacktide.optimizer.rule_parts.additive import IN_ANY_ORDER, is_additive
-
-_NEARLY_IN_ANY_ORDER: Final = (
-    IN_ANY_ORDER
-    | {"stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "skewness"}
-    | {"kurtosis", "corr", "covar_samp", "covar_pop", "approx_count_distinct"}
-    | {"percentile", "percentile_cont", "percentile_disc", "median"}
-)
-"""Aggregates that look at no order but in the last digits of sums of doubles."""
+from slacktide.optimizer.rule_parts.additive import is_additive
 
 
 class Maintainability:
@@ -115,19 +107,11 @@ def _looks_at_order(rel: r.Aggregate | r.Window | r.Limit) -> bool:
     Spark takes away an ORDER BY at which no aggregate looks. A limit over an ORDER BY keeps its keys; one to which rows come
     through generators or grouping sets has no keys to go by.
     """
-    if isinstance(rel, r.Aggregate):
-        looks = any(one.call.function not in _NEARLY_IN_ANY_ORDER for one in rel.measures)
-    elif isinstance(rel, r.Window):
-        looks = not rel.order and any(map(_goes_by_order, rel.functions))
-    else:
+    if isinstance(rel, r.Limit):
         looks = not isinstance(ordered_path(rel)[-1], r.Sort)
+    else:
+        looks = takes_as_they_come(rel)
     return looks and _is_ordered(rel.child)
-
-
-def _goes_by_order(one: WindowCall) -> bool:
-    """Whether a function over a window without an order may see it: one of values by a frame of some rows alone."""
-    is_whole = not one.frame or one.frame.count("UNBOUNDED") == 2
-    return one.call.function not in _NEARLY_IN_ANY_ORDER or not is_whole
 
 
 def _is_ordered(rel: r.Rel) -> bool:
@@ -145,7 +129,10 @@ def _remembered(rel: r.Rel) -> list[DataType]:
             arguments = [argument for call in calls for argument in call.arguments]
             return [c.type for c in rel.columns] + [a.type for a in arguments]
         case r.Window() | r.Limit():
-            return [c.type for c in (*rel.columns, *rel.child.columns)]
+            # A limit over an order keeps rows as they come to that, with its keys.
+            order = ordered_path(rel)[-1]
+            sorted_rows = order.child.columns if isinstance(order, r.Sort) else ()
+            return [c.type for c in (*rel.columns, *rel.child.columns, *sorted_rows)]
         case r.Join() if rel.kind != "inner":
             return [equal.right.type for equal in parts_of(rel).equalities]
         case _:

@@ -15,13 +15,6 @@ from slacktide.algebra.types import (
 )
 from slacktide.optimizer.rule_parts.states import quotient_type, sum_type
 
-IN_ANY_ORDER: Final = frozenset(
-    {"count", "count_if", "regr_count", "sum", "try_sum", "avg", "try_avg", "min", "max"}
-    | {"bool_and", "every", "bool_or", "some", "any", "bit_and", "bit_or", "bit_xor"}
-)
-"""Aggregates whose value follows from their rows as a bag, in whatever order these come."""
-
-
 SPARED: Final = 28
 """Digits of a decimal of which no sum overflows: the type of its sums has ten more."""
 _SPARE_DIGITS = 9

@@ -157,7 +157,8 @@ def _values(rel: r.Values, _: Below) -> Estimate:
 
 
 def _range(rel: r.Range, _: Below) -> Estimate:
-    count = len(range(rel.start, rel.end, rel.step))
+    # len() of a range fails from 2**63 on; Spark's may be longer.
+    count = max(-((rel.start - rel.end) // rel.step), 0)
     rows = Figure(float(count), "observed")
     return Estimate(rows, {}, in_memory(rows, rel.columns))
 

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Final
 
 from slacktide.optimizer.costs import Evidence, Prediction, Vector, predict
-from slacktide.optimizer.costs.increments import telling
+from slacktide.optimizer.costs.increments import by_increments
 from slacktide.optimizer.costs.past_run import OF_A_JOIN, PastRun
 from slacktide.optimizer.costs.prediction import Candidate
 from slacktide.optimizer.ways.weighed import Predictions, Ways
@@ -61,6 +61,11 @@ class Case:
         """Whether another view keeps a state that is there: it is not built anew because that is cheap for one."""
         return self.is_shared and not self.missing
 
+    def cheaper_full(self, found: Predictions) -> Prediction:
+        """The cheaper full way; never one that builds anew what others keep."""
+        ways = (found.text,) if self.is_kept_by_others else (found.text, found.rebuild)
+        return min(ways, key=lambda one: one.price)
+
     def going_by(self, incremental: Candidate) -> Case:
         """The same, where increments go by another program."""
         return replace(self, ways=replace(self.ways, incremental=incremental))
@@ -98,9 +103,9 @@ class Case:
         )
 
     def _believed(self, rebuild: float, text: float) -> Prediction:
-        """The incremental way by its nearest run; once that has expired, by another one that is cheap.
+        """The incremental way by its nearest run; once that has expired, by another one that is cheap, as a trial (`doubted`).
 
-        What is believed against a dearer run that has expired is a trial, too. It expires with what full runs have cost since, and since the newest trial that was dear, after a change
+        A run expires with what full runs have cost since, and since the newest trial that was dear, after a change
         of whatever size: what they have cost pays for one trial.
         """
         full = min(rebuild, text)
@@ -110,12 +115,14 @@ class Case:
         is_new = not self.missing and self.share <= LARGEST_SHARE and refuting is None
         while True:
             found = predict(evidence, "incremental", self.ways.incremental)
-            past = telling(evidence, self.ways.incremental)
+            known = by_increments(evidence, self.ways.incremental)
+            past = None if known is None else known[0]
             loss = found.price + building - full
             told = past or refuting
             since = evidence.oldest if told is None else max(told.run, mistaken)
             has_expired = has_expired or loss <= REGRET * self.evidence.spent_since(since)
             if loss <= 0:
+                # Without its states it is none yet: these are waited for, and not built to find out.
                 is_doubted = evidence is not self.evidence and not self.missing
                 return replace(found, basis="doubted") if is_doubted else found
             if past is None and (has_expired or (is_new and self._is_near(found.price, full))):

@@ -71,7 +71,7 @@ class Savings:
         return max(self.price(without) - self.saving(without, with_join), 0.0)
 
     def _whole_run(self, one: Candidate) -> PastRun | None:
-        """The run that tells most of a program: none that turned back, as it took what a full run does besides."""
+        """The nearest run of a program, unless it turned back: then it took what a full run does besides."""
         past = self.evidence.nearest(one)
         return None if past is None or past.turned_back else past
 

@@ -37,7 +37,7 @@ def weigh(case: Case) -> Weighed:
     incremental, rebuild, text = found.incremental, found.rebuild, found.text
     if not case.evidence.runs or not case.evidence.is_measurable:
         return _by_share(case, found)
-    full = text if case.is_kept_by_others else min(text, rebuild, key=lambda one: one.price)
+    full = case.cheaper_full(found)
     if incremental.basis == "doubted":
         return _tried(case, found, _compared("INCREMENTS_UNTRIED", incremental, full))
     if incremental.price > full.price:

@@ -10,11 +10,11 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 
 from slacktide.spark.measures.cost import Cost
 from slacktide.spark.sessions.classes import java_class
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NANOSECONDS = 1e9
+GONE = (Py4JError, AttributeError)
+"""What calls into a Spark raise that somebody has stopped; passed over, as the failure of the work itself says more."""
 _DESCRIPTION = "spark.job.description"
 _WRITE = "Execute InsertIntoHadoopFsRelationCommand"
 _HELD = "Scan ExistingRDD"
@@ -55,7 +57,8 @@ class Meter:
 
     def mark(self) -> int:
         """The number of the newest execution that Spark knows of by now; -1 for none."""
-        self._context.listenerBus().waitUntilEmpty()
+        with suppress(Py4JJavaError):  # it waits ten seconds, for listeners of others, too
+            self._context.listenerBus().waitUntilEmpty()
         while kept := int(self._sql.executionsCount()):
             for newest in _each(self._sql.executionsList(kept - 1, 1)):
                 return int(newest.executionId())
@@ -83,8 +86,9 @@ class Meter:
             cost.jobs += int(execution.jobs().size())
             for stage in _each(execution.stages().toSeq()):
                 self._add_stage(cost, stage)
-            drawn = self._sql.planGraph(number).makeDotFile(self._sql.executionMetrics(number))
-            _add_nodes(cost, str(drawn), labels)
+            with suppress(Py4JJavaError):  # Spark may have dropped it meanwhile
+                drawn = self._sql.planGraph(number).makeDotFile(self._sql.executionMetrics(number))
+                _add_nodes(cost, str(drawn), labels)
         return cost
 
     def _add_stage(self, cost: Cost, stage_id: int) -> None:
@@ -170,7 +174,8 @@ def described(session: SparkSession, what: str) -> Iterator[None]:
     try:
         yield
     finally:
-        context.setLocalProperty(_DESCRIPTION, before)  # type: ignore[arg-type]
+        with suppress(*GONE):
+            context.setLocalProperty(_DESCRIPTION, before)  # type: ignore[arg-type]
 
 
 def _count_of(label: str, metric: re.Pattern[str]) -> int | None:

@@ -399,7 +399,8 @@ private void note(org.apache.spark.sql.catalyst.plans.logical.LogicalPlan p) {
 private void note(org.apache.spark.sql.catalyst.expressions.Expression e) {
   if (e.resolved()) noteMoment(e);
   if (e.resolved() && !e.deterministic()
-      && !(e instanceof org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction)) {
+      && (!(e instanceof org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction)
+          || e instanceof org.apache.spark.sql.catalyst.expressions.PythonUDAF)) {
     scala.collection.Iterator it = e.children().iterator();
     boolean inherited = false;
     while (it.hasNext()) {

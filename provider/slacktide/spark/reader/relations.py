@@ -8,6 +8,8 @@ from typing import Any
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
+from slacktide.algebra.order import takes_as_they_come
+from slacktide.algebra.tree import row_source
 from slacktide.spark.reader.aggregates import read_aggregate
 from slacktide.spark.reader.constants import literal
 from slacktide.spark.reader.context import Reading, Scope, Tree, UnreadableError, unreadable
@@ -27,6 +29,10 @@ STRIPPED = frozenset(
         "View",
     }
 )
+_IN_ORDER = frozenset(
+    {"Expand", "Filter", "Generate", "GlobalLimit", "Offset", "Project", "Window"}
+)
+"""Nodes that pass rows on as they come, or nearly: a window sorts them by keys of its own first."""
 _JOINS: Mapping[str, r.JoinKind] = {
     "Inner": "inner",
     "Cross": "inner",
@@ -102,6 +108,19 @@ class Relations:
         return tuple(outputs)
 
 
+def _refuse_local_order(tree: Tree) -> None:
+    """Refuse an operator that takes rows as they come, where that is the order of a SORT BY.
+
+    Elsewhere it changes no answer, and is not read.
+    """
+    below = tree["f"]["child"]
+    while below["p"] in STRIPPED | _IN_ORDER:
+        below = below["f"]["child"]
+    if below["p"] == "Sort" and not below["f"]["global"]:
+        above = f"{tree['p'].lower()} that goes by the SORT BY of a query below it"
+        raise UnreadableError("OPERATOR_NOT_INCREMENTAL", above)
+
+
 def _rdd(reader: Relations, tree: Tree) -> r.Rel:
     source = reader.reading.sources.get(tree["f"]["rdd"]["rdd"])
     if source is None or tree["f"]["isStreaming"]:
@@ -165,7 +184,11 @@ def _join(reader: Relations, tree: Tree) -> r.Rel:
 
 def _aggregate(reader: Relations, tree: Tree) -> r.Rel:
     child, scope = reader.child(tree)
-    return read_aggregate(reader.expressions, tree, child, scope)
+    found = read_aggregate(reader.expressions, tree, child, scope)
+    relation = row_source(found)
+    if isinstance(relation, r.Aggregate) and takes_as_they_come(relation):
+        _refuse_local_order(tree)
+    return found
 
 
 def _union(reader: Relations, tree: Tree) -> r.Rel:
@@ -270,7 +293,10 @@ def _window(reader: Relations, tree: Tree) -> r.Rel:
     order = sort_keys(reader.expressions, fields["orderSpec"], scope)
     calls: list[Any] = fields["windowExpressions"]
     functions = tuple(read_window(reader.expressions, item, scope) for item in calls)
-    return r.Window(child, partition, order, functions)
+    found = r.Window(child, partition, order, functions)
+    if takes_as_they_come(found):
+        _refuse_local_order(tree)
+    return found
 
 
 RULES: Mapping[str, Callable[[Relations, Tree], r.Rel]] = {

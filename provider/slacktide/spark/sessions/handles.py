@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 
 def is_session(value: object) -> bool:
-    """Whether something is a session of Spark in this process; one of Spark Connect has no Java here."""
+    """Whether something is a session of Spark in this process that nobody has stopped; one of Spark Connect has no Java here."""
     known = sys.modules.get("pyspark.sql")  # whoever has a session has imported it
-    return known is not None and isinstance(value, known.SparkSession)
+    if known is None or not isinstance(value, known.SparkSession):
+        return False
+    return getattr(value.sparkContext, "_jsc", None) is not None

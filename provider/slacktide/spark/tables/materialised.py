@@ -55,7 +55,8 @@ class Materialised:
         """
         if operator not in self._held:
             frame = self._shelf.query(text(), is_light=False).localCheckpoint(eager=False)
-            self._frames.append(frame)  # before there are any rows, which a cancelled job leaves
+            # Noted before a job runs, so that `release` frees the rows of one that is cancelled.
+            self._frames.append(frame)
             # To observe them would spare a job, and wait for ever where Spark has dropped the event.
             [(rows, long)] = frame.selectExpr("count(*)", _long_bytes_sql(operator)).collect()
             size = rows * width(operator.columns) + (long or 0)

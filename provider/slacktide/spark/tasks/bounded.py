@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from py4j.protocol import Py4JError
-
-from slacktide.spark.measures.metrics import NANOSECONDS, told_of_stage
+from slacktide.spark.measures.metrics import GONE, NANOSECONDS, told_of_stage
 from slacktide.spark.sessions.classes import java_class
 
 if TYPE_CHECKING:
@@ -83,7 +81,7 @@ def bounded(session: SparkSession, most: float | None) -> Iterator[Bound]:
                     # Between two jobs there is none to cancel: the next one is met by the next look.
                     bound.seconds = seconds
                     context.cancelJobsWithTag(tag)
-            except (Py4JError, AttributeError):  # Spark has ended; so does what is at work
+            except GONE:  # so has what is at work
                 return
 
     watcher = threading.Thread(target=watch, args=(max(most, LEAST),), name=tag, daemon=True)
@@ -93,7 +91,8 @@ def bounded(session: SparkSession, most: float | None) -> Iterator[Bound]:
         yield bound
     finally:
         ended.set()
-        context.removeJobTag(tag)
+        with suppress(*GONE):
+            context.removeJobTag(tag)
         if watcher.is_alive():
             watcher.join(_PATIENCE)
 

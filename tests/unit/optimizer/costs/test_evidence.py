@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slacktide.optimizer.costs import DEFAULTS, Candidate, Evidence, PastRun, Vector, predict
-from slacktide.optimizer.costs.increments import telling
+from slacktide.optimizer.costs.increments import by_increments
 from slacktide.optimizer.costs.vector import KINDS
 
 EXPECTED = Vector(rows_read=4.7e6, bytes_shuffled=7e7, bytes_written=1.7e6, files=40, stages=22)
@@ -101,10 +101,10 @@ def test_a_run_after_nobody_knows_what_tells_least() -> None:
 def test_a_newer_run_that_was_far_dearer_after_a_smaller_change_tells_more() -> None:
     one = Candidate("p", EXPECTED)
     runs = [after(1, 100_000, 1.0), after(2, 1_000, 9.0), after(3, 10**7, 9.0)]
-    assert Evidence(runs, changed=100_000).overruling(runs[0], one) == runs[1]
+    assert Evidence(runs, changed=100_000).floor_under(runs[0], one) == runs[1]
     assert Evidence(runs, changed=1_000).nearest(one) == runs[1]
     again = [*runs, after(4, 1_000, 0.1)]
-    assert Evidence(again, changed=100_000).overruling(runs[0], one) is None, "it was the one run"
+    assert Evidence(again, changed=100_000).floor_under(runs[0], one) is None, "it was the one run"
     assert Evidence(again, changed=1_000).nearest(one) == again[3]
 
 
@@ -119,9 +119,9 @@ def test_a_larger_change_takes_no_less_than_a_smaller_one_did_and_who_knows_how_
         ]
         evidence, one = Evidence(runs, changed=600_000), Candidate("p", large)
         assert predict(evidence, "incremental", one).in_tasks == pytest.approx(expected)
-        told = telling(evidence, one)
+        told = by_increments(evidence, one)
         assert told is not None
-        assert told.run == by
+        assert told[0].run == by
 
 
 def test_as_many_changes_may_lie_close_together_or_anywhere() -> None:
