@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from slacktide import store as s
-from slacktide.common.chain_ids import answer_id
 from slacktide.common.ranges import MOST_KEYS
 from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.sizes import extension_of
@@ -18,7 +17,7 @@ from slacktide.optimizer.statistics import Cardinality, ChangeFacts, Extension, 
 from slacktide.store.record import ArrivalSpans, ColumnStatistics, KeySpans
 from slacktide.store.update import CreateWorkspace
 from tests.harness.priced import VIEW, Priced
-from tests.unit.optimizer.views import SUMMED, view
+from tests.unit.optimizer.views import JOINED, SUMMED, view
 
 READ = view(SUMMED)
 
@@ -66,14 +65,19 @@ def test_footers_tell_of_columns_and_a_declared_key_is_believed(priced: Priced) 
     assert plain["text"].nulls.origin == "default"
 
 
-def test_an_answer_that_is_there_tells_how_many_rows_the_view_has(priced: Priced) -> None:
+def test_an_answer_that_is_there_tells_how_many_rows_the_view_has(tmp_path: Path) -> None:
+    """Of a join there is no state; only while its sources have not grown to more than twice as much."""
+    joined = view(JOINED)
+    priced = Priced(tmp_path, joined, {"orders": 1000, "lines": 4000})
     priced.run(lambda _: 1.0)
-    world, end = priced.world(), {"orders": 1, "lines": 1}
-    known = Knowledge(world).statistics(READ, {}, end, world.views[VIEW])
-    assert READ.relation is not None
-    root = normal(READ.relation)
-    assert known.observed[root.digest] == known.stored[answer_id(VIEW)].rows
-    assert Cardinality(known).of(root).rows == Figure(1000.0, "observed")
+    for lines, is_told in ((0, True), (3_000, True), (10_000, False)):
+        if lines:
+            priced.arrive("lines", lines)
+        world = priced.world()
+        end = {"orders": 1, "lines": world.sources["lines"].version}
+        known = Knowledge(world).statistics(joined, {}, end, world.views[VIEW])
+        rows = Cardinality(known).of(normal(JOINED)).rows
+        assert (rows == Figure(1000.0, "observed")) is is_told, lines
 
 
 def test_states_that_are_stored_tell_how_many_rows_their_relation_has(priced: Priced) -> None:

@@ -158,7 +158,7 @@ class Knowledge:
     ) -> Statistics:
         """What is known of all that a run of a view may read; of an answer that is there, how many rows it has."""
         known = {name: self._source(name, start.get(name, 0), end[name]) for name in view.sources}
-        found = Statistics(known, self._chains, dict(self._observed(view, record)))
+        found = Statistics(known, self._chains, dict(self._observed(view, record, end)))
         if view.relation is None:
             return found
         found = replace(found, sources=reached(view.relation, known))
@@ -207,7 +207,9 @@ class Knowledge:
             sorted_by="" if held is None else leading_column(source.schema, key),
         )
 
-    def _observed(self, view: ReadView, record: ViewRecord | None) -> Iterator[tuple[bytes, float]]:
+    def _observed(
+        self, view: ReadView, record: ViewRecord | None, end: Mapping[str, int]
+    ) -> Iterator[tuple[bytes, float]]:
         """Rows of a view and its parts that the log counts, as they are stored as answer and states."""
         root = None if view.relation is None else normal(view.relation)
         for rel in () if root is None else relations(root):
@@ -218,13 +220,20 @@ class Knowledge:
             for name in names:
                 if name in self._chains:
                     yield rel.digest, self._stored_rows(name)
-        answer = "" if record is None else answer_id(record.name)
-        if root is not None and answer in self._chains:
-            rows = self._stored_rows(answer)
+        if root is not None and record is not None and self._is_about_as_large(view, record, end):
+            rows = self._stored_rows(answer_id(record.name))
             yield root.digest, rows
             while isinstance(root, r.Project | r.Sort):  # which have the rows of what they stand on
                 root = root.child
                 yield root.digest, rows
+
+    def _is_about_as_large(
+        self, view: ReadView, record: ViewRecord, end: Mapping[str, int]
+    ) -> bool:
+        """Whether a view has an answer, and its sources at most twice the rows that they had then: else that tells little."""
+        if record.versions is None or answer_id(record.name) not in self._chains:
+            return False
+        return self.rows(view, end) <= 2 * self.rows(view, record.versions)
 
     def _stored_rows(self, chain: str) -> float:
         """Rows of a chain: those of the base, where it has most of them, as what came since has a row for each that it touched."""

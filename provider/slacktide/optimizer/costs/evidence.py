@@ -110,7 +110,7 @@ class Evidence:
         """A run newer than the nearest that was far dearer after no more changes, with no more work expected.
 
         Times have changed, and a larger change does not cost less: it takes what that run did at the least. Unless a still
-        newer run after changes like its own was far cheaper: times are as they were.
+        newer run after changes like its own, or larger ones, was far cheaper: times are as they were. Of several the dearest.
 
         Args:
             nearest: as of `nearest`.
@@ -118,15 +118,13 @@ class Evidence:
         """
         runs = (past for past in reversed(self.runs) if past.program == one.program)
         newer = [*takewhile(lambda past: past is not nearest, runs)]
-        return next(
-            (
-                past
-                for at, past in enumerate(newer)
-                if self._is_floor(past, nearest, one.work)
-                and not any(self._lifts(later, past) for later in newer[:at])
-            ),
-            None,
+        floors = (
+            past
+            for at, past in enumerate(newer)
+            if self._is_floor(past, nearest, one.work)
+            and not any(self._lifts(later, past) for later in newer[:at])
         )
+        return max(floors, key=lambda past: past.in_tasks, default=None)
 
     def has_alike(self, one: Candidate) -> bool:
         """Whether a program has run after changes about as large as those that have come, that lay alike.
@@ -147,9 +145,10 @@ class Evidence:
         return is_dearer and is_no_larger and price(newer.expected) <= most
 
     def _lifts(self, later: PastRun, past: PastRun) -> bool:
-        then = replace(self, changed=past.changed)
-        is_alike = then._distance(later, past.expected) == 0.0
-        return is_alike and past.in_tasks > FAR_DEARER * later.in_tasks
+        price = self.coefficients.in_tasks
+        is_as_large = (later.changed or 0) >= (past.changed or 0) / ALIKE
+        is_as_much = price(later.expected) >= price(past.expected) / ALIKE
+        return is_as_large and is_as_much and past.in_tasks > FAR_DEARER * later.in_tasks
 
     def _distance(self, past: PastRun, work: Vector) -> float:
         """How many times `ALIKE` lies between the changes of a run and those that have come, and between their work.

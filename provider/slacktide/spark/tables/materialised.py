@@ -54,8 +54,7 @@ class Materialised:
             text: makes the SQL of it.
         """
         if operator not in self._held:
-            frame = self._shelf.query(text(), is_light=False).localCheckpoint(eager=False)
-            # Noted before a job runs, so that `release` frees the rows of one that is cancelled.
+            frame = self._shelf.query(text(), is_light=False).localCheckpoint(eager=True)
             self._frames.append(frame)
             # To observe them would spare a job, and wait for ever where Spark has dropped the event.
             [(rows, long)] = frame.selectExpr("count(*)", _long_bytes_sql(operator)).collect()

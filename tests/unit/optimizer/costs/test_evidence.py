@@ -106,6 +106,11 @@ def test_a_newer_run_that_was_far_dearer_after_a_smaller_change_tells_more() -> 
     again = [*runs, after(4, 1_000, 0.1)]
     assert Evidence(again, changed=100_000).floor_under(runs[0], one) is None, "it was the one run"
     assert Evidence(again, changed=1_000).nearest(one) == again[3]
+    cheaper = Evidence([*runs[:2], after(4, 10**6, 1.2)], changed=100_000)
+    assert cheaper.floor_under(runs[0], one) is None, "a larger change took less"
+    for other in ((4, 10, 0.1), (4, 1_000, 5.0), (4, 200, 2.1)):
+        more = Evidence([*runs[:2], after(*other)], changed=100_000)
+        assert more.floor_under(runs[0], one) == runs[1], "the dearest stands"
 
 
 def test_a_larger_change_takes_no_less_than_a_smaller_one_did_and_who_knows_how_much_more() -> None:
