@@ -136,10 +136,10 @@ def refresh(
         )
     workspace = opened(context)
     chosen = None if plan is None else read_plan(plan)
-    if due:
-        chosen = workspace.plan(names(views), due=True)
+    if views or due:
+        chosen = workspace.plan(names(views), due=due)
     with spark_session("refresh") as spark, progress("refreshing"):
-        report = workspace.refresh(spark, chosen, views=names(views))
+        report = workspace.refresh(spark, chosen)
     document = report.to_dict()
     if as_json:
         emit(document)

@@ -92,6 +92,20 @@ def test_a_stored_plan_is_run_as_it_is(shop: Program, landing: Path, tmp_path: P
     assert again["run"] == report["run"]
 
 
+def test_some_views_are_brought_up_to_date_and_due_at_once(shop: Program, landing: Path) -> None:
+    goal = '{"weights": [0.001, 1]}'
+    for name in ("one", "other"):
+        shop("view", "add", name, "--sql", REVENUE, "--goal", goal)
+    shop("refresh")
+    land(landing, "b", "4,cyd,1.00\n")
+    report = shop("refresh", "--views", "one", "--due", "--json").document
+    assert list(report["views"]) == ["one"]
+    assert [len(rows(shop, "read", name)) for name in ("one", "other")] == [3, 2]
+    report = shop("refresh", "--views", "other", "--json").document
+    assert list(report["views"]) == ["other"]
+    assert report["views"]["other"]["reasons"][0].startswith("NOT_DUE(1 of 2")
+
+
 def test_a_query_is_read_from_standard_input_and_from_a_file(
     shop: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

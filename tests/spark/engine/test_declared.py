@@ -130,15 +130,23 @@ def test_a_declared_view_whose_name_is_taken_holds_back_no_other(lab: Lab) -> No
 
 def test_a_declared_view_that_is_paused_is_added_and_not_computed(lab: Lab) -> None:
     lab.source("t", "x INT", (0,))
-    views = {"later": {"sql": "SELECT 1 DIV x AS x FROM t", "paused": True}}
-    lab.ws.refresh(lab.spark, lab.ws.plan(declarations={"views": views}))
-    told = lab.ws.status().views["later"]
-    assert (told["paused"], told["versions"]) == (True, None)
+    views = {
+        "later": {"sql": "SELECT 1 DIV min(x) AS x FROM t JOIN t AS u USING (x)", "paused": True},
+        "above": {"sql": "SELECT x + 1 AS x FROM later", "paused": True},
+    }
+    report = lab.ws.refresh(lab.spark, lab.ws.plan(declarations={"views": views}))
+    assert report.notices == tuple(
+        f"view {name} is new and paused; slacktide view resume {name}" for name in views
+    )
+    for told in lab.ws.status().views.values():
+        assert (told["paused"], told["versions"]) == (True, None)
+    assert not lab.ws._store.world().chains, "no mirror, either"
     assert lab.ws.plan(declarations={"views": views}).is_empty
     lab.land("t", insert=[(1,)], delete=[(0,)])
-    lab.ws.pause_view("later", paused=False)
+    for name in views:
+        lab.ws.pause_view(name, paused=False)
     lab.refresh()
-    assert lab.bag("later") == {(1,): 1}
+    assert (lab.bag("later"), lab.bag("above")) == ({(1,): 1}, {(2,): 1})
 
 
 def test_where_all_views_fail_each_failure_is_told(lab: Lab) -> None:

@@ -95,6 +95,11 @@ def test_nothing_is_said_of_what_moved_meanwhile(shop: Lab) -> None:
 
 def test_of_files_that_are_not_as_they_were_accepted_nothing_is_said(shop: Lab) -> None:
     """What they held is what a foreign key has to hold over, and what comes back where they are restored."""
+    shop.source("other", "k INT", (1,))
+    shop.ws.discover()
+    (unread,) = shop.folder("other").iterdir()
+    unread.write_bytes(b"")
+    assert verify(shop).holds, "nothing of it is read"
     (landed,) = shop.folder("lines").iterdir()
     before = landed.read_bytes()
     shop.land("lines", insert=[(2,)])

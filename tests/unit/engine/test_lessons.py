@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slacktide.engine.planning.lessons import off_by
+from slacktide.engine.planning.lessons import off_by, sample_of
 from slacktide.optimizer.costs import DEFAULTS, Vector
 
 pytestmark = pytest.mark.unit
@@ -60,3 +60,9 @@ def test_how_far_off_the_model_was(method: str, switched: bool) -> None:
 def test_what_says_too_little_teaches_nothing(report: Any) -> None:
     """As one that turned back, of which the most part is its full run."""
     assert off_by(report, DEFAULTS) is None
+
+
+def test_figures_that_spark_had_not_told_of_all_teach_nothing() -> None:
+    actual = {**WORK.to_dict(), "rows_grouped": 0, "jobs": 2, "cpu_seconds": 1.0}
+    assert sample_of({"actual": actual}) is not None
+    assert sample_of({"actual": {**actual, "partial": True}}) is None

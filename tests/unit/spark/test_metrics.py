@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+from py4j.protocol import Py4JJavaError
+
 from slacktide.spark.measures.cost import Cost
-from slacktide.spark.measures.metrics import _add_nodes
+from slacktide.spark.measures.metrics import Meter, _add_nodes
 
 DRAWN = r"""digraph G {
   1 [id="node1" labelType="html" label="<b>Execute InsertIntoHadoopFsRelationCommand</b><br><br>number of written files: 1<br>number of output rows: 1,203<br>written output: 776.0 B" tooltip="Execute InsertIntoHadoopFsRelationCommand file:/q, false, Parquet"];
@@ -37,6 +41,37 @@ def test_scans_and_writes_are_counted_and_labelled() -> None:
     assert (cost.writes, cost.rows_written) == (1, 1203)
     assert cost.operators[0] == ("changes of t", 2000)
     assert cost.operators[1][1] is None
+
+
+class Busy:
+    """An application without executions, of which a listener is slow from the second time on."""
+
+    def __init__(self) -> None:
+        self.waited = 0
+
+    def listenerBus(self) -> Busy:  # noqa: N802 - Spark's name
+        return self
+
+    def waitUntilEmpty(self) -> None:  # noqa: N802 - Spark's name
+        self.waited += 1
+        if self.waited > 1:
+            raise Py4JJavaError("late", SimpleNamespace(_target_id="o1"))
+
+    def executionsCount(self) -> int:  # noqa: N802 - Spark's name
+        return 0
+
+
+def test_figures_that_spark_has_not_told_of_all_are_marked() -> None:
+    """The run goes on, and its figures teach nothing."""
+    meter, busy = object.__new__(Meter), Busy()
+    meter._context, meter._sql, meter._is_late = busy, busy, False
+    told = []
+    for _ in range(2):
+        assert meter.mark() == -1
+        told.append(meter.cost(-1, -1, {}))
+    assert [cost.to_dict().get("partial") for cost in told] == [None, True]
+    told[0].add(told[1])
+    assert told[0].partial
 
 
 def test_what_has_no_generated_code_is_interpreted() -> None:

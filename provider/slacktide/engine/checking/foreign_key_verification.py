@@ -122,7 +122,8 @@ class ForeignKeyVerifier:
         executor = Executor(
             self._spark, self._store, world, attempt=self._attempt, now=self._clock()
         )
-        seen = check_windows(self._store, world, snapshot_windows(world, versions))
+        read = {name: versions[name] for name in _read(world)}
+        seen = check_windows(self._store, world, snapshot_windows(world, read))
         checker = _Checker(executor, world, versions)
         keys = {name: checker.key(name) for name in world.sources if _key(world, name)}
         found = [(one, checker.foreign_key(one)) for one in declared(world)]
@@ -168,6 +169,12 @@ def _record(
     return ForeignKeyRecord(
         str(key), key.source, key.columns, key.target, key.key, at, broken=broken
     )
+
+
+def _read(world: World) -> set[str]:
+    """The sources that a verification reads."""
+    referring = (one.foreign_key.sources for one in declared(world) if not one.obstacle)
+    return {name for name in world.sources if _key(world, name)}.union(*referring)
 
 
 def _key(world: World, source: str) -> tuple[str, ...]:

@@ -42,14 +42,16 @@ def declare(catalogue: Catalogue, world: World, declarations: Mapping[str, Any])
     sources, functions = (_declared(declarations, kind) for kind in ("source", "function"))
     world = _added(catalogue, world, sources, functions)
     for name, source in sources.items():
-        record, arguments = world.sources[name], _without(source, "kind")
+        record, arguments = world.sources.get(name), _without(source, "kind")
+        if record is None:
+            continue  # somebody has dropped it this moment; the next plan adds it
         if applies and _asks_for_columns(record, source["kind"], arguments):
             alter.append(_alteration(record, arguments["schema"]))
         else:
             notices += _source_notices(record, source["kind"], arguments)
     for name, function in functions.items():
-        rest = _without(function, "target", "returns")
-        if _differs(world.functions[name], function["target"], function["returns"], rest):
+        known, rest = world.functions.get(name), _without(function, "target", "returns")
+        if known is not None and _differs(known, function["target"], function["returns"], rest):
             notices.append(f"function {name} is declared otherwise; drop it to change it")
     register = list(_views(world, _declared(declarations, "view"), notices, applies=applies))
     return Declared(tuple(register), tuple(notices), tuple(alter))

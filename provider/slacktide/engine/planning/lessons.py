@@ -29,7 +29,8 @@ def sample_of(told: Any) -> Sample | None:
     try:
         actual = told["actual"]
         found = Sample(Vector.of_report(actual), float(actual["cpu_seconds"]))
-        is_whole = bool(actual["jobs"]) and _is_sound(found.work, found.seconds)
+        is_whole = bool(actual["jobs"]) and not actual.get("partial")
+        is_whole = is_whole and _is_sound(found.work, found.seconds)
         # Earlier builds did not count all kinds of work, and expected none of these: neither tells of prices of today.
         is_whole = is_whole and "rows_grouped" in actual
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):

@@ -123,7 +123,7 @@ def _turned_back(
 
 def _missing_below(world: World, work: Work, works: Sequence[Work]) -> SlacktideError | None:
     """Why a new view cannot come into the log: one that it reads has not."""
-    there = {*world.views, *(other.name for other in works if other.outcome is not None)}
+    there = {*world.views, *(other.name for other in works if other.is_done)}
     lacking = [name for name in work.view.views if name not in there]
     if not lacking:
         return None

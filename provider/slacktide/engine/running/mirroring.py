@@ -52,7 +52,7 @@ def _of_new_views(world: World, works: Sequence[Work]) -> dict[str, int]:
     return {
         name: work.plan.end[name]
         for work in works
-        if work.draft is not None
+        if work.draft is not None and work.plan.program is not None
         for name in upkeep_of(work.view, work.draft.policy).snapshots
         if is_mirror_due(world, name, work.plan.end[name])
     }

@@ -51,6 +51,7 @@ class Cost:
         rows_out: rows of the change of the answer.
         operators: rows by operator of the executed plans: label and rows.
         steps: what each write of these took.
+        partial: whether Spark had not told all of it yet when it was asked; such figures teach nothing.
     """
 
     cpu_seconds: float = 0.0
@@ -70,6 +71,7 @@ class Cost:
     rows_out: int = 0
     operators: list[tuple[str, int | None]] = field(default_factory=list)
     steps: list[StepCost] = field(default_factory=list)
+    partial: bool = False
 
     def add(self, other: Cost) -> None:
         """Add what other work cost."""
@@ -95,4 +97,5 @@ class Cost:
             "rows_out": self.rows_out,
             "operators": [{"operator": label, "rows": rows} for label, rows in self.operators],
             "steps": [step.to_dict() for step in self.steps],
+            **({"partial": True} if self.partial else {}),
         }

@@ -54,11 +54,14 @@ class Meter:
         self._sql = jvm_session.sharedState().statusStore()
         self._context = session.sparkContext._jsc.sc()
         self._core = self._context.statusStore()
+        self._is_late = False
 
     def mark(self) -> int:
         """The number of the newest execution that Spark knows of by now; -1 for none."""
-        with suppress(Py4JJavaError):  # it waits ten seconds, for listeners of others, too
+        try:
             self._context.listenerBus().waitUntilEmpty()
+        except Py4JJavaError:  # it waits ten seconds, for listeners of others, too
+            self._is_late = True
         while kept := int(self._sql.executionsCount()):
             for newest in _each(self._sql.executionsList(kept - 1, 1)):
                 return int(newest.executionId())
@@ -75,7 +78,7 @@ class Meter:
             target: what the executions were `described` as, where only these count: other threads
                 may use the same application.
         """
-        cost = Cost()
+        cost = Cost(partial=self._is_late)
         for number in range(since + 1, until + 1):
             found = self._sql.execution(number)
             if found.isEmpty():
@@ -86,9 +89,12 @@ class Meter:
             cost.jobs += int(execution.jobs().size())
             for stage in _each(execution.stages().toSeq()):
                 self._add_stage(cost, stage)
-            with suppress(Py4JJavaError):  # Spark may have dropped it meanwhile
+            try:
                 drawn = self._sql.planGraph(number).makeDotFile(self._sql.executionMetrics(number))
-                _add_nodes(cost, str(drawn), labels)
+            except Py4JJavaError:  # Spark has dropped it meanwhile
+                cost.partial = True
+                continue
+            _add_nodes(cost, str(drawn), labels)
         return cost
 
     def _add_stage(self, cost: Cost, stage_id: int) -> None:

@@ -30,7 +30,17 @@ STRIPPED = frozenset(
     }
 )
 _IN_ORDER = frozenset(
-    {"Expand", "Filter", "Generate", "GlobalLimit", "Offset", "Project", "Window"}
+    {
+        "ArrowEvalPython",
+        "BatchEvalPython",
+        "Expand",
+        "Filter",
+        "Generate",
+        "GlobalLimit",
+        "Offset",
+        "Project",
+        "Window",
+    }
 )
 """Nodes that pass rows on as they come, or nearly: a window sorts them by keys of its own first."""
 _JOINS: Mapping[str, r.JoinKind] = {
