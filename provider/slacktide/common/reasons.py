@@ -31,7 +31,6 @@ SENTENCES: Final = MappingProxyType(
         "OPERATOR_NOT_INCREMENTAL": "{detail} is computed anew from the sources",
         "POLICY": "the view's policy is {detail}",
         "PROGRAM_REFUSED": "Spark refuses the program of the change, so the query's text ran over all rows ({detail})",
-        "PROGRAM_TOO_LARGE": "Spark would have to plan too much for increments ({detail})",
         "REBUILD_DIFFERS": "the plan as read does not give the types of the query ({detail})",
         "RECURSIVE_QUERY": "the query is recursive",
         "REFERENCE_BROKEN": "the answer went by a foreign key that does not hold ({detail})",

@@ -18,9 +18,8 @@ from slacktide.optimizer.programs.upkeep import analysis_of, passed_snapshot, st
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.ways.candidates import predicted_of
 from slacktide.optimizer.ways.case import LARGEST_SHARE
-from slacktide.optimizer.ways.decision import MOST_PLANNED, choose, first_run
+from slacktide.optimizer.ways.decision import choose, first_run
 from slacktide.optimizer.ways.situation import Situation
-from slacktide.program.multiplicity import operators_planned
 
 
 def plan_view(name: str, view: ReadView, situation: Situation) -> ViewPlan:
@@ -94,8 +93,6 @@ def _resumed(
     premises = Premises(netted=situation.netted, statistics=situation.statistics)
     program = resume(name, analysis, changed, kept, premises)
     if program is None or passed_snapshot(program, start, situation.mirrors):
-        return None
-    if operators_planned(program) > MOST_PLANNED:
         return None
     reasons = (*why, Reason("STATES_KEPT"))
     predicted = predicted_of("rebuild", program, view, situation)

@@ -1,17 +1,23 @@
-"""Which side of a join is worked out before the other one is read, and sent to it where it turns out to be small.
+"""What is worked out before the step that reads it is planned.
 
+**A side of a join**, before the other one is read, and sent to it where it turns out to be small.
 Of a join Spark expects as many bytes as those of both sides multiplied, so that it shuffles a large table to meet what
 a change has met before, be that a handful of rows: the six million of `lineitem` take 2.5 s of CPU that way, and 0.4 s
 where the rows are sent to them (ADR 19). It goes on expecting these of rows that are there, and is told what to send.
+
+**What is read more than once**, where much stands below it. Spark plans and runs that once for each reader: an outer join reads the
+change of its left side three or four times, so that each one more in a row makes as many times of what there is to plan (ADR 4).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from slacktide.common.tree import of_type
+from slacktide.common.tree import of_type, postorder
 from slacktide.program import operator as o
+from slacktide.program.multiplicity import is_rowable
 from slacktide.program.operator import Operator
 from slacktide.program.origin import is_small
 
@@ -21,6 +27,34 @@ SHARE: Final = 0.15
 """Rows of changes, as a share of such a table, up to which what they meet is taken to be few."""
 SENT: Final = 10 * 2**20
 """Bytes of one side of a join up to which it is sent to all tasks, and neither is shuffled: as many as Spark sends by itself."""
+
+
+MOST_REPEATED: Final = 50
+"""Operators below what is read more than once up to which Spark plans them for each reader: one takes 2 to 10 ms, and to work it out takes two jobs (ADR 19)."""
+
+
+def worked_out_first(
+    root: Operator, is_held: Callable[[Operator], bool] = lambda _: False
+) -> frozenset[Operator]:
+    """The operators below one that are worked out before it is planned, as they are read more than once and much stands below them.
+
+    Plain rows are none of these, as whoever asks for them goes by what they are made of.
+
+    Args:
+        root: the operator.
+        is_held: whether one was worked out already.
+    """
+    operators = [node for node in postorder(root) if isinstance(node, Operator)]
+    readers = Counter(below for one in operators for below in o.operator_inputs(one))
+    planned: dict[Operator, int] = {}
+    found: set[Operator] = set()
+    for one in operators[:-1]:
+        planned[one] = 1 + sum(planned[part] for part in o.operator_inputs(one))
+        is_repeated = readers[one] > 1 and planned[one] > MOST_REPEATED
+        if (is_repeated or is_held(one)) and not is_rowable(one):
+            found.add(one)
+            planned[one] = 1
+    return frozenset(found)
 
 
 def materialised(

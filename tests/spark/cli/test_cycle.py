@@ -95,7 +95,7 @@ def test_a_stored_plan_is_run_as_it_is(shop: Program, landing: Path, tmp_path: P
 def test_some_views_are_brought_up_to_date_and_due_at_once(shop: Program, landing: Path) -> None:
     goal = '{"weights": [0.001, 1]}'
     for name in ("one", "other"):
-        shop("view", "add", name, "--sql", REVENUE, "--goal", goal)
+        shop("view", "add", name, "--sql", REVENUE, "--set", f"goal={goal}")
     shop("refresh")
     land(landing, "b", "4,cyd,1.00\n")
     report = shop("refresh", "--views", "one", "--due", "--json").document

@@ -23,7 +23,6 @@ from slacktide.optimizer.programs.upkeep import (
     upkeep_of,
 )
 from slacktide.optimizer.rule_parts.states import chain_of
-from slacktide.optimizer.ways import decision
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.program import operator as o
 from tests.unit.optimizer.views import (
@@ -36,7 +35,6 @@ from tests.unit.optimizer.views import (
     TOP,
     aggregate,
     column,
-    equal,
     view,
 )
 
@@ -77,28 +75,6 @@ def test_a_tenth_of_the_sources_is_the_border(share: float, method: str) -> None
     plan = plan_view("v", view(SUMMED), replace(LATER, share=share))
     assert plan.method == method
     assert codes(plan) == (["CHANGE_TOO_LARGE"] if method == "full" else ["CHANGE_SMALL"])
-
-
-@pytest.mark.parametrize("policy", ["auto", "incremental"])
-def test_what_spark_would_plan_for_too_long_is_computed_in_full(
-    policy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each outer join with a condition besides its keys makes four times as many operators."""
-    joins: r.Rel = ORDERS
-    for number in range(200, 207):
-        known = r.Scan("lines", (column(number), column(number + 100)))
-        in_time = s.Call(
-            "<", tuple(map(s.reference, (column(2), known.columns[1]))), "BOOLEAN", True
-        )
-        condition = s.Call("and", (equal(1, number), in_time), "BOOLEAN", True)
-        joins = r.Join(joins, known, "left", condition)
-    found = plan_view("v", view(joins), replace(LATER, policy=policy))
-    assert (found.method, [*map(str, found.reasons)]) == (
-        "full",
-        ["PROGRAM_TOO_LARGE(65,534 operators)"],
-    )
-    monkeypatch.setattr(decision, "MOST_PLANNED", 1e9)
-    assert plan_view("v", view(joins), replace(LATER, policy=policy)).method == "incremental"
 
 
 def test_policy_incremental_knows_no_border() -> None:

@@ -8,9 +8,18 @@ import pytest
 
 from slacktide.algebra import relation as r
 from slacktide.algebra.scalar import Assignment, Call, Cast, Column, reference
+from slacktide.common.tree import of_type
+from slacktide.optimizer.programs.maintainability import Maintainability
+from slacktide.optimizer.programs.maintenance import maintain
 from slacktide.program import operator as o
 from slacktide.program.bounding import snapshot_column
-from slacktide.program.materialising import LARGE_ROWS, SHARE, materialised
+from slacktide.program.materialising import (
+    LARGE_ROWS,
+    SHARE,
+    materialised,
+    worked_out_first,
+)
+from slacktide.program.multiplicity import is_rowable, operators_planned
 from slacktide.program.operator import Operator
 from slacktide.spark.tables.ranges import KeyRanges
 
@@ -89,3 +98,55 @@ def test_a_key_is_followed_to_the_column_of_a_source() -> None:
     wider = o.Map(LARGE, (Assignment(X, Cast(reference(Z), "BIGINT", True)),))
     assert snapshot_column(wider, reference(X)) is None
     assert snapshot_column(MET, reference(X)) is None
+
+
+def star(dimensions: int, *, by_keys_alone: bool) -> o.Program:
+    """The program after changes of facts and dimensions, each of which these meet by an outer join."""
+    joined: r.Rel = r.Scan("facts", (X, Y))
+    for number in range(dimensions):
+        key, until = (Column(place + number, "c", "INT", nullable=True) for place in (100, 200))
+        condition = equal(X, key)
+        if not by_keys_alone:
+            in_time = Call("<", (reference(Y), reference(until)), "BOOLEAN", nullable=True)
+            condition = Call("and", (condition, in_time), "BOOLEAN", nullable=True)
+        joined = r.Join(joined, r.Scan(f"d{number}", (key, until)), "left", condition)
+    changed = frozenset(scan.source for scan in of_type(joined, r.Scan))
+    return maintain("v", Maintainability(joined), changed).program
+
+
+def planned(root: Operator, held: set[Operator]) -> int:
+    """The operators that Spark plans, in all texts, where each reader of a table plans what it is made of."""
+    first = worked_out_first(root, held.__contains__)
+    known: dict[Operator, int] = {}
+    before = 0
+    for one in of_type(root, Operator):
+        known[one] = 1 if one in first else 1 + sum(known[part] for part in o.operator_inputs(one))
+        if one in first and one not in held:
+            before += planned(one, held)
+            held.add(one)
+    return known[root] + before
+
+
+@pytest.mark.parametrize("by_keys_alone", [True, False])
+def test_each_outer_join_more_is_no_multiple_of_what_is_planned(by_keys_alone: bool) -> None:
+    def found(dimensions: int) -> tuple[int, int]:
+        program = star(dimensions, by_keys_alone=by_keys_alone)
+        return operators_planned(program), max(planned(step.child, set()) for step in program.steps)
+
+    assert len({*found(1)}) == 1, "nothing is worth it"
+    (many, few), (more, one_more) = found(5), found(6)
+    assert more > 2.9 * many
+    assert one_more < 1.8 * few < many
+
+
+def test_what_is_worked_out_first_is_no_plain_row_and_has_several_readers() -> None:
+    (step,) = star(5, by_keys_alone=False).steps[-1:]
+    assert worked_out_first(step.child)
+    for one in worked_out_first(step.child):
+        assert not is_rowable(one)
+        readers = [o.operator_inputs(above).count(one) for above in of_type(step.child, Operator)]
+        assert sum(readers) > 1
+    first = worked_out_first(step.child)
+    lowest = next(one for one in of_type(step.child, Operator) if one in first)
+    assert worked_out_first(o.Map(lowest, ())) == frozenset(), "it has one reader"
+    assert worked_out_first(o.Map(lowest, ()), lambda one: one is lowest) == {lowest}, "it is there"

@@ -18,7 +18,7 @@ LEAST: Final = 0.1
 
 _MAY_BE_DEARER: Final = frozenset({"STATES_PAY", "ANSWER_UNTRIED", "INCREMENTS_UNTRIED", "POLICY"})
 """Why a run may be dearer than another way would be: it keeps states, finds out what it takes, or was asked for."""
-LACKING: Final = frozenset({"STATES_LEFT", "STATE_MISSING", "PROGRAM_TOO_LARGE"})
+LACKING: Final = frozenset({"STATES_LEFT", "STATE_MISSING"})
 """Why a run could not go by increments, whatever these were expected to cost."""
 
 

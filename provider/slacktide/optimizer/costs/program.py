@@ -37,7 +37,7 @@ from slacktide.optimizer.statistics.facts import END
 from slacktide.optimizer.statistics.widths import in_memory, packed
 from slacktide.program import operator as o
 from slacktide.program.lightness import is_light
-from slacktide.program.materialising import materialised
+from slacktide.program.materialising import materialised, worked_out_first
 from slacktide.program.multiplicity import is_rowable
 from slacktide.program.operator import Operator, Program, operator_inputs
 from slacktide.program.origin import is_small
@@ -140,9 +140,14 @@ def _step_work(
 def operator_works(root: Operator, sizes: Sizes) -> dict[Operator, Vector]:
     """The work of each operator of a step, by itself, as often as it is computed."""
     shares = {operator: reached(operator, sizes) for operator in of_type(root, Operator)}
-    return {
+    first = worked_out_first(root)
+    works = {
         operator: _work(operator, often, shares[operator], sizes)
-        for operator, often in times(shares, root).items()
+        for operator, often in times(shares, root, first).items()
+    }
+    return {
+        operator: work.plus(WORKED_OUT) if operator in first else work
+        for operator, work in works.items()
     }
 
 

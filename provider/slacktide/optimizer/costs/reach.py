@@ -1,14 +1,14 @@
 """How often the operators of a step are computed, and how much of a table is read.
 
 An operator that is read in several places is computed in each of them, as Spark puts a table of WITH in
-its place. A table that a change bounds by the ranges of its keys (`spark_costs.md` §2) is read in part, by
+its place, unless it is worked out before (`program.materialising`). A table that a change bounds by the ranges of its keys (`spark_costs.md` §2) is read in part, by
 its reach, where asking for the ranges pays.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from math import exp, inf
 from typing import Final
@@ -57,21 +57,31 @@ class Times:
         else:
             self.whole = min(self.whole + other.whole, MOST_TIMES)
 
+    def once(self) -> Times:
+        """The same for what is worked out before it is read: one computation for all readers."""
+        share = 1.0 / max(self.count, 1.0)
+        return Times(*(share * part for part in (self.count, self.whole, self.unknown, self.known)))
+
     def at(self, reach: float) -> float:
         """How often, where within an unknown reach such a share is computed."""
         return self.whole + self.known + reach * self.unknown
 
 
-def times(reached: Mapping[Operator, Reached], root: Operator) -> Mapping[Operator, Times]:
-    """Walk from the root to the leaves: every path to an operator computes it once.
+def times(
+    reached: Mapping[Operator, Reached], root: Operator, first: Collection[Operator] = ()
+) -> Mapping[Operator, Times]:
+    """Walk from the root to the leaves: every path to an operator computes it once, but where it is worked out before.
 
     Args:
         reached: of each operator what `reached` tells.
         root: of the step.
+        first: what is worked out before.
     """
     found: dict[Operator, Times] = defaultdict(Times)
     found[root] = Times(count=1.0, whole=1.0)
     for operator in reversed(list(of_type(root, Operator))):
+        if operator in first:
+            found[operator] = found[operator].once()
         for place, below in enumerate(operator_inputs(operator)):
             found[below].add(found[operator], reached[operator].get(place, 1.0))
     return found

@@ -32,11 +32,8 @@ from slacktide.optimizer.ways.switch import Remembering
 from slacktide.optimizer.ways.weighed import Predictions, Ways, Weighed
 from slacktide.optimizer.ways.weighing import may_build, weigh, with_join
 from slacktide.program.limits import UNLIMITED, Limits
-from slacktide.program.multiplicity import operators_planned
 from slacktide.program.operator import Program
 
-MOST_PLANNED: Final = 10_000
-"""Operators of a step, each as often as it is read, above which nobody has Spark plan increments (ADR 20, point 1)."""
 APART: Final = "states that the answer was made from"
 
 
@@ -120,7 +117,7 @@ class _Decision:
         if dear and missing:  # increments are what they will be once the states are built
             now = self.question.with_joins(one for one in now.chains if one not in dear)
             case = case.going_by(self._extending(now.maintenance.program))
-        found = self._found(case, now.maintenance.program)
+        found = self._found(case)
         if found.way == "incremental":
             new = self.question.reconsidered(now, found.full)
             return self._extended(new, case, found.reasons)
@@ -128,7 +125,7 @@ class _Decision:
         if without is not None:
             program = without.maintenance.program
             other = replace(case.going_by(self._extending(program)), missing=self._missing(program))
-            going_on = self._found(other, program)
+            going_on = self._found(other)
             if going_on.way == "incremental":
                 return self._extended(without, other, going_on.reasons)
         return self._in_full(now, built, case, found, dear)
@@ -210,23 +207,13 @@ class _Decision:
     def _extending(self, program: Program) -> Candidate:
         return extending(program, self.view, self.situation)
 
-    def _found(self, case: Case, program: Program) -> Weighed:
-        """The way of a run whose increments go by a program."""
-        if (size := operators_planned(program)) > MOST_PLANNED:
-            return self._too_large(case, f"{size:,} operators")
+    def _found(self, case: Case) -> Weighed:
         if self.situation.policy != "incremental":
             return weigh(case)
         if case.missing:
             reason = Reason("STATE_MISSING", case.missing)
             return case.predictions().taken("rebuild", reason)
         return case.predictions().taken("incremental", Reason("POLICY", "incremental"))
-
-    def _too_large(self, case: Case, size: str) -> Weighed:
-        """The cheaper full way, where Spark would take longer to plan increments than to run anything."""
-        found = case.predictions()
-        is_free = self.situation.policy == "auto"
-        way = case.cheaper_full(found).way if is_free else "rebuild"
-        return found.taken(way, Reason("PROGRAM_TOO_LARGE", size))
 
     def _extended(self, new: Remembering, case: Case, reasons: tuple[Reason, ...]) -> Chosen:
         """Extend the answer, and remember from then on what is worth it."""

@@ -11,7 +11,7 @@ from slacktide.errors import InvariantError
 from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_plain, is_rowable
 from slacktide.program.operator import Operator, operator_inputs
-from slacktide.spark.compile.fragments import names, typed
+from slacktide.spark.compile.fragments import names, positions, select_sql, typed
 from slacktide.spark.compile.gathering import Gathered, read_hint
 from slacktide.spark.tables.columns import name
 from slacktide.spark.tables.leaves import Leaves
@@ -55,6 +55,12 @@ class Compiler:
         table = f"slacktide_o{len(self._tables)}"
         self.names[operator] = table
         self._tables.append(f"{table} AS (\n{body}\n)")
+
+    def hold(self, operator: Operator) -> None:
+        """Work the rows of an operator out now, and name them."""
+        table = self.leaves.materialised(operator).table
+        listed = positions(operator.columns)
+        self.names[operator] = f"({select_sql(listed, table, is_state=operator.is_state)})"
 
     def text(self, body: str) -> str:
         """A query together with the tables that it names."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from slacktide.algebra.scalar import Scalar
 from slacktide.algebra.sql import scalar_sql
 from slacktide.common.tree import postorder
 from slacktide.program import operator as o
+from slacktide.program.materialising import worked_out_first
 from slacktide.program.operator import Operator, operator_inputs
 from slacktide.spark.compile import groups, joins, reading, rows
 from slacktide.spark.compile.compiler import Compiler, Rules
@@ -85,10 +86,25 @@ def keys_sql(
 
 
 def _compiled(root: Operator, leaves: Leaves, *, is_light: bool) -> Compiler:
-    operators = [node for node in postorder(root) if isinstance(node, Operator)]
-    uses = Counter(below for operator in operators for below in operator_inputs(operator))
+    first = worked_out_first(root, leaves.is_held)
+    operators = _down_to(first, root)
+    uses = Counter(below for one in operators if one not in first for below in operator_inputs(one))
     found = gathered(root, leaves.fits_one_task) if is_light else NOTHING
     compiler = Compiler(leaves, RULES, found, may_work_out=not is_light)
     for operator in operators:
-        compiler.define(operator, is_shared=uses[operator] > 1)
+        if operator in first:
+            compiler.hold(operator)
+        else:
+            compiler.define(operator, is_shared=uses[operator] > 1)
     return compiler
+
+
+def _down_to(first: Collection[Operator], root: Operator) -> list[Operator]:
+    """The operators of a step, each after its inputs, but for those that stand below what is worked out first alone."""
+    read, stack = {root}, [root]
+    while stack:
+        one = stack.pop()
+        below = set() if one in first else set(operator_inputs(one)) - read
+        read |= below
+        stack += below
+    return [one for one in postorder(root) if isinstance(one, Operator) and one in read]

@@ -34,6 +34,9 @@ class Leaves(Protocol):
     def materialised(self, operator: Operator) -> Held:
         """The rows of a bag, which are worked out now and held until the task has ended."""
 
+    def is_held(self, operator: Operator) -> bool:
+        """Whether the rows of a bag were worked out already."""
+
     def fits_one_task(self, operator: Operator) -> bool:
         """Whether what an operator reads is so little that one task reads it all; see `light.FEW_READ`."""
 

@@ -62,6 +62,10 @@ class Materialised:
             self._held[operator] = Held(self._shelf.register(frame), size)
         return self._held[operator]
 
+    def holds(self, operator: Operator) -> bool:
+        """Whether the rows of an operator are there."""
+        return operator in self._held
+
     def release(self) -> None:
         """Let go of all rows; where Spark has gone, they went with it, and what the task says of that matters more."""
         with suppress(PySparkException, Py4JError):

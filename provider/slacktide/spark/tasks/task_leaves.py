@@ -99,6 +99,10 @@ class TaskLeaves:
         """The rows of a bag, which are worked out now and held until the task has ended."""
         return self._materialised.of(operator, lambda: step_sql(operator, self, is_light=False))
 
+    def is_held(self, operator: Operator) -> bool:
+        """Whether the rows of a bag were worked out already."""
+        return self._materialised.holds(operator)
+
     def __enter__(self) -> Self:
         return self
 
