@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd  # noqa: TC002 - Spark looks the hints of a function up
 import pytest
-from pyspark.sql.functions import pandas_udf, udf
+from pyspark.sql.functions import udf
+from pyspark.sql.pandas.functions import pandas_udf
 
 from slacktide.errors import QueryError
 from slacktide.spark.reader import read_view
@@ -92,7 +93,8 @@ def test_an_aggregate_of_a_user_that_is_not_deterministic_is_told(spark: SparkSe
         return float(values.mean())
 
     def register(session: SparkSession) -> None:
-        session.udf.register("dice", pandas_udf(mean, "double").asNondeterministic())
+        throw = pandas_udf(mean, "double")  # type: ignore[call-overload]
+        session.udf.register("dice", throw.asNondeterministic())
 
     for sql in (
         "SELECT s, dice(k) FROM p GROUP BY s",
