@@ -31,10 +31,16 @@ SENT: Final = 10 * 2**20
 
 MOST_REPEATED: Final = 50
 """Operators below what is read more than once up to which Spark plans them for each reader: one takes 2 to 10 ms, and to work it out takes two jobs (ADR 19)."""
+MOST_CHANGED: Final = 100_000
+"""Rows of changes of which what they have met is held, whatever it comes to."""
+MOST_PLANNED: Final = 2000
+"""Operators that are planned for each reader at most, whatever there would be to hold."""
 
 
 def worked_out_first(
-    root: Operator, is_held: Callable[[Operator], bool] = lambda _: False
+    root: Operator,
+    changed: Callable[[o.ReadChanges], float],
+    is_held: Callable[[Operator], bool] = lambda _: False,
 ) -> frozenset[Operator]:
     """The operators below one that are worked out before it is planned, as they are read more than once and much stands below them.
 
@@ -42,15 +48,20 @@ def worked_out_first(
 
     Args:
         root: the operator.
-        is_held: whether one was worked out already.
+        changed: how many rows a change has, at most.
+        is_held: whether an operator was worked out already.
     """
     operators = [node for node in postorder(root) if isinstance(node, Operator)]
+    are_few = (
+        sum(changed(one) for one in operators if isinstance(one, o.ReadChanges)) <= MOST_CHANGED
+    )
+    most = MOST_REPEATED if are_few else MOST_PLANNED
     readers = Counter(below for one in operators for below in o.operator_inputs(one))
     planned: dict[Operator, int] = {}
     found: set[Operator] = set()
     for one in operators[:-1]:
         planned[one] = 1 + sum(planned[part] for part in o.operator_inputs(one))
-        is_repeated = readers[one] > 1 and planned[one] > MOST_REPEATED
+        is_repeated = readers[one] > 1 and planned[one] > most
         if (is_repeated or is_held(one)) and not is_rowable(one):
             found.add(one)
             planned[one] = 1

@@ -55,17 +55,34 @@ def origin_of(operator: Operator, keys: Sequence[Scalar]) -> Origin | None:
 
 def origins_of(operator: Operator, keys: Sequence[Scalar]) -> tuple[Origin, ...] | None:
     """Find small operators in one of which each value of some keys occurs; None where none are."""
-    while not is_small(operator):
-        if isinstance(operator, o.Add):
-            return _of_all(operator, keys)
-        if isinstance(operator, o.JoinBags | o.SemiBags):
-            ways = (origins_of(*way) for way in _ways(operator, keys))
-            return next((found for found in ways if found is not None), None)
-        below = _below(operator, keys)
-        if below is None:
-            return None
-        operator, keys = below
-    return (Origin(operator, tuple(keys)),)
+    return _origins(operator, tuple(keys), {})
+
+
+_Known = dict[tuple[Operator, tuple[Scalar, ...]], tuple[Origin, ...] | None]
+
+
+def _origins(
+    operator: Operator, keys: tuple[Scalar, ...], known: _Known
+) -> tuple[Origin, ...] | None:
+    """The same; what several read is asked once, as there are many ways to it through what reads it."""
+    asked = (operator, keys)
+    if asked not in known:
+        known[asked] = _found(operator, keys, known)
+    return known[asked]
+
+
+def _found(
+    operator: Operator, keys: tuple[Scalar, ...], known: _Known
+) -> tuple[Origin, ...] | None:
+    if is_small(operator):
+        return (Origin(operator, keys),)
+    if isinstance(operator, o.Add):
+        return _of_all(operator, keys, known)
+    if isinstance(operator, o.JoinBags | o.SemiBags):
+        ways = (_origins(side, tuple(own), known) for side, own in _ways(operator, keys))
+        return next((found for found in ways if found is not None), None)
+    below = _below(operator, keys)
+    return None if below is None else _origins(below[0], tuple(below[1]), known)
 
 
 def _below(operator: Operator, keys: Sequence[Scalar]) -> tuple[Operator, Sequence[Scalar]] | None:
@@ -109,7 +126,7 @@ def _through(outputs: Sequence[Assignment], keys: Sequence[Scalar]) -> list[Scal
     return [substitute(key, values) for key in keys]
 
 
-def _of_all(operator: o.Add, keys: Sequence[Scalar]) -> tuple[Origin, ...] | None:
+def _of_all(operator: o.Add, keys: Sequence[Scalar], known: _Known) -> tuple[Origin, ...] | None:
     """The origins of all summands."""
     found: dict[Origin, None] = {}
     for child in operator.children:
@@ -117,7 +134,7 @@ def _of_all(operator: o.Add, keys: Sequence[Scalar]) -> tuple[Origin, ...] | Non
             field.id: reference(column)
             for field, column in zip(operator.fields, child.columns, strict=True)
         }
-        origins = origins_of(child, [substitute(key, own) for key in keys])
+        origins = _origins(child, tuple(substitute(key, own) for key in keys), known)
         if origins is None:
             return None
         found.update(dict.fromkeys(origins))

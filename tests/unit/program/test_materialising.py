@@ -15,12 +15,14 @@ from slacktide.program import operator as o
 from slacktide.program.bounding import snapshot_column
 from slacktide.program.materialising import (
     LARGE_ROWS,
+    MOST_CHANGED,
     SHARE,
     materialised,
     worked_out_first,
 )
 from slacktide.program.multiplicity import is_rowable, operators_planned
 from slacktide.program.operator import Operator
+from slacktide.program.origin import origins_of
 from slacktide.spark.tables.ranges import KeyRanges
 
 X, Y, Z = (Column(n, name, "INT", nullable=True) for n, name in enumerate("xyz", 1))
@@ -100,6 +102,10 @@ def test_a_key_is_followed_to_the_column_of_a_source() -> None:
     assert snapshot_column(MET, reference(X)) is None
 
 
+def few(_: o.ReadChanges) -> float:
+    return 10.0
+
+
 def star(dimensions: int, *, by_keys_alone: bool) -> o.Program:
     """The program after changes of facts and dimensions, each of which these meet by an outer join."""
     joined: r.Rel = r.Scan("facts", (X, Y))
@@ -116,7 +122,7 @@ def star(dimensions: int, *, by_keys_alone: bool) -> o.Program:
 
 def planned(root: Operator, held: set[Operator]) -> int:
     """The operators that Spark plans, in all texts, where each reader of a table plans what it is made of."""
-    first = worked_out_first(root, held.__contains__)
+    first = worked_out_first(root, few, held.__contains__)
     known: dict[Operator, int] = {}
     before = 0
     for one in of_type(root, Operator):
@@ -141,12 +147,30 @@ def test_each_outer_join_more_is_no_multiple_of_what_is_planned(by_keys_alone: b
 
 def test_what_is_worked_out_first_is_no_plain_row_and_has_several_readers() -> None:
     (step,) = star(5, by_keys_alone=False).steps[-1:]
-    assert worked_out_first(step.child)
-    for one in worked_out_first(step.child):
+    assert worked_out_first(step.child, few)
+    for one in worked_out_first(step.child, few):
         assert not is_rowable(one)
         readers = [o.operator_inputs(above).count(one) for above in of_type(step.child, Operator)]
         assert sum(readers) > 1
-    first = worked_out_first(step.child)
+    first = worked_out_first(step.child, few)
     lowest = next(one for one in of_type(step.child, Operator) if one in first)
-    assert worked_out_first(o.Map(lowest, ())) == frozenset(), "it has one reader"
-    assert worked_out_first(o.Map(lowest, ()), lambda one: one is lowest) == {lowest}, "it is there"
+    assert worked_out_first(o.Map(lowest, ()), few) == frozenset(), "it has one reader"
+    assert worked_out_first(o.Map(lowest, ()), few, lambda one: one is lowest) == {lowest}, (
+        "it is there"
+    )
+
+
+def test_of_large_changes_little_is_held_but_what_nobody_could_plan() -> None:
+    def held(dimensions: int) -> list[bool]:
+        (step,) = star(dimensions, by_keys_alone=False).steps[-1:]
+        changes = (few, lambda _: MOST_CHANGED + 1.0)
+        return [bool(worked_out_first(step.child, changed)) for changed in changes]
+
+    assert [held(4), held(7)] == [[True, False], [True, True]]
+
+
+def test_where_keys_come_from_is_asked_once_of_what_many_read() -> None:
+    """Through a star of twelve joins there are half a million ways."""
+    (step,) = star(12, by_keys_alone=True).steps[-1:]
+    keys = [reference(column) for column in step.child.columns[:1]]
+    assert origins_of(step.child, keys) is not None

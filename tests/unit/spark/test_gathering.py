@@ -39,6 +39,7 @@ def text(root: Operator, *, is_light: bool = True) -> str:
         fits_one_task=is_small,
         fewest_read=lambda _: 0,
         most_changed=lambda _: 0,
+        is_held=lambda _: False,
         keys=lambda *_: None,
     )
     return step_sql(root, leaves, is_light=is_light)

@@ -26,7 +26,11 @@ def test_groups_are_chosen_told_and_taken_away_without_a_grouping() -> None:
         (Assignment(TOLD, reference(KEY)),),
         (Assignment(LESS, less),),
     )
-    leaves: Any = SimpleNamespace(stored=lambda *_, is_bag: "bag" if is_bag else "the_state")
+    leaves: Any = SimpleNamespace(
+        stored=lambda *_, is_bag: "bag" if is_bag else "the_state",
+        is_held=lambda _: False,
+        most_changed=lambda _: 0,
+    )
     sql = step_sql(regrouped, leaves, is_light=False)
     assert "the_state" in sql
     assert "WHERE" in sql.upper()

@@ -47,7 +47,12 @@ def has_stumbled(told: Any) -> bool:
     """Whether a program failed over a row or to Spark, and the author's text was taken in its place."""
     reasons = told.get("reasons") if isinstance(told, Mapping) else None
     listed = reasons if isinstance(reasons, list | tuple) else ()
-    return any(Reason.parse(str(one)).code in _STUMBLED for one in listed)
+    return any(_code(str(one)) in _STUMBLED for one in listed)
+
+
+def _code(reason: str) -> str:
+    """The code of a reason, of whatever version."""
+    return reason.partition("(")[0]
 
 
 def _sound_count(told: Any) -> int | None:
@@ -60,8 +65,7 @@ def _is_sound(work: Vector, *figures: float, most: float = LARGEST_FIGURE) -> bo
 
 
 def _failed_joins(reasons: Iterable[str]) -> Iterator[str]:
-    parsed = map(Reason.parse, reasons)
-    return (reason.detail for reason in parsed if reason.code == "JOIN_FAILS")
+    return (Reason.parse(one).detail for one in reasons if _code(one) == "JOIN_FAILS")
 
 
 def _savings(remembering: Mapping[str, Any]) -> Mapping[str, float]:

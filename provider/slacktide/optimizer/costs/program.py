@@ -5,7 +5,7 @@ How often an operator is computed, and how much of a table is read, `reach` tell
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from types import MappingProxyType
@@ -121,33 +121,38 @@ def _step_work(
     """The work of each operator of a step, and of its write."""
     if isinstance(step, o.Refill):  # done where rows have run dry, which no estimate tells
         return {}, Vector()
-    works, write = operator_works(step.child, sizes), _written(step, sizes)
+    first = worked_out_first(step.child, partial(rows_read, sizes=sizes))
+    works, write = operator_works(step.child, sizes, first), _written(step, sizes)
     expected = reads_expected(step, works, sizes.statistics)
     rows = rows_read(step.child, sizes) if expected is None else expected
     size = sum(work.bytes_read for work in works.values())
     if not (knows_light and is_light(step.child, round(rows), round(size))):
-        return works, write
+        return _with_texts(works, first), write
     # Each text is one job, in which all is interpreted.
     light = {
         operator: replace(work, rows_interpreted=work.rows_read, jobs=0.0, stages=0.0)
         for operator, work in works.items()
     }
-    return light, replace(
+    return _with_texts(light, first), replace(
         write, rows_interpreted=write.rows_read, jobs=write.plans, stages=write.plans
     )
 
 
-def operator_works(root: Operator, sizes: Sizes) -> dict[Operator, Vector]:
+def _with_texts(
+    works: Mapping[Operator, Vector], first: Collection[Operator]
+) -> dict[Operator, Vector]:
+    """The same with the texts of what is worked out before, none of which is light."""
+    return {one: work.plus(WORKED_OUT) if one in first else work for one, work in works.items()}
+
+
+def operator_works(
+    root: Operator, sizes: Sizes, first: Collection[Operator] = ()
+) -> dict[Operator, Vector]:
     """The work of each operator of a step, by itself, as often as it is computed."""
     shares = {operator: reached(operator, sizes) for operator in of_type(root, Operator)}
-    first = worked_out_first(root)
-    works = {
+    return {
         operator: _work(operator, often, shares[operator], sizes)
         for operator, often in times(shares, root, first).items()
-    }
-    return {
-        operator: work.plus(WORKED_OUT) if operator in first else work
-        for operator, work in works.items()
     }
 
 

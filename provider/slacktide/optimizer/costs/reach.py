@@ -58,9 +58,8 @@ class Times:
             self.whole = min(self.whole + other.whole, MOST_TIMES)
 
     def once(self) -> Times:
-        """The same for what is worked out before it is read: one computation for all readers."""
-        share = 1.0 / max(self.count, 1.0)
-        return Times(*(share * part for part in (self.count, self.whole, self.unknown, self.known)))
+        """The same for what is worked out before it is read: once for all readers, and whole, as no range of theirs reaches it."""
+        return Times(count=1.0, whole=1.0)
 
     def at(self, reach: float) -> float:
         """How often, where within an unknown reach such a share is computed."""

@@ -19,7 +19,7 @@ from slacktide.spark.texts.partials import merged_sql, partial_sql
 def consolidate(compiler: Compiler, operator: o.Consolidate) -> str:
     """Equal rows once."""
     found = aggregate_delta_of(operator)
-    if found is not None:
+    if found is not None and {found.old, found.change} <= compiler.names.keys():
         return aggregate_delta_sql(compiler, found)
     return consolidate_sql(compiler.names[operator.child], typed(operator.columns))
 

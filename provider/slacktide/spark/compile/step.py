@@ -86,7 +86,7 @@ def keys_sql(
 
 
 def _compiled(root: Operator, leaves: Leaves, *, is_light: bool) -> Compiler:
-    first = worked_out_first(root, leaves.is_held)
+    first = worked_out_first(root, leaves.most_changed, leaves.is_held)
     operators = _down_to(first, root)
     uses = Counter(below for one in operators if one not in first for below in operator_inputs(one))
     found = gathered(root, leaves.fits_one_task) if is_light else NOTHING

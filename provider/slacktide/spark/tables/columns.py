@@ -24,7 +24,9 @@ def stored(column: Column, position: int) -> str:
 
 def restored(column: Column, position: int) -> str:
     """A stored column with its own type."""
-    if column.type == "VOID" or stored_type(column.type) == column.type:
+    if column.type == "VOID":
+        return "NULL"
+    if stored_type(column.type) == column.type:
         return f"c{position}"
     return f"CAST(c{position} AS {type_sql(nullable(column.type))})"
 

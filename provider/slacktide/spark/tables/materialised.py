@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
@@ -18,17 +19,27 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Held:
     """Rows that are there.
 
     Attributes:
         table: their name; columns as of `step_sql`.
-        bytes: in memory, as of `algebra.widths`, with those of all texts.
+        operator: whose they are.
+        frame: of them.
     """
 
     table: str
-    bytes: float
+    operator: Operator
+    frame: DataFrame
+
+    @cached_property
+    def bytes(self) -> float:
+        """In memory, as of `algebra.widths`, with those of all texts: a job counts them."""
+        # To observe them would spare it, and wait for ever where Spark has dropped the event.
+        long = _long_bytes_sql(self.operator)
+        [(rows, found)] = self.frame.selectExpr("count(*)", long).collect()
+        return float(rows * width(self.operator.columns) + (found or 0))
 
 
 class Materialised:
@@ -56,10 +67,7 @@ class Materialised:
         if operator not in self._held:
             frame = self._shelf.query(text(), is_light=False).localCheckpoint(eager=True)
             self._frames.append(frame)
-            # To observe them would spare a job, and wait for ever where Spark has dropped the event.
-            [(rows, long)] = frame.selectExpr("count(*)", _long_bytes_sql(operator)).collect()
-            size = rows * width(operator.columns) + (long or 0)
-            self._held[operator] = Held(self._shelf.register(frame), size)
+            self._held[operator] = Held(self._shelf.register(frame), operator, frame)
         return self._held[operator]
 
     def holds(self, operator: Operator) -> bool:
