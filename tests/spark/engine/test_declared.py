@@ -139,7 +139,7 @@ def test_a_declared_view_that_is_paused_is_added_and_not_computed(lab: Lab) -> N
         f"view {name} is new and paused; slacktide view resume {name}" for name in views
     )
     for told in lab.ws.status().views.values():
-        assert (told["paused"], told["versions"]) == (True, None)
+        assert (told["paused"], told["versions"]) == (True, {})
     assert not lab.ws._store.world().chains, "no mirror, either"
     assert lab.ws.plan(declarations={"views": views}).is_empty
     lab.land("t", insert=[(1,)], delete=[(0,)])
