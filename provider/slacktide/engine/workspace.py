@@ -174,16 +174,9 @@ class Workspace(WorkspaceDefinitions):
     ) -> Report:
         """Execute a plan, or plan and execute; then publish what sinks lack.
 
-        Of a plan that was committed the report is returned. A report tells of sinks that failed.
-
-        Raises:
-            InvalidSettingError: both a plan and views are given.
+        Of a plan that was committed the report is returned. It tells of sinks that failed. Views are for no given plan.
         """
-        if plan is not None and views is not None:
-            raise InvalidSettingError(
-                "a plan and views are given, and a plan says which views it refreshes",
-                hint="give one of them; workspace.plan(views) makes a plan of some",
-            )
+        _check_one(plan, views)
         return self._sinks.after(
             spark, lambda: self._refresh(spark, self.plan(views) if plan is None else plan)
         )
@@ -194,8 +187,7 @@ class Workspace(WorkspaceDefinitions):
 
     def _refresh(self, spark: SparkSession, plan: Plan | str) -> Report:
         # A plan that was committed long ago may have been collected since.
-        done = self.report(plan if isinstance(plan, str) else plan.plan_id)
-        if done is not None:
+        if (done := self.report(plan if isinstance(plan, str) else plan.plan_id)) is not None:
             return done
         chosen = self.stored_plan(plan) if isinstance(plan, str) else plan
         run = self._run(spark, attempt=random_token()).run
@@ -355,3 +347,12 @@ class Workspace(WorkspaceDefinitions):
         now = self._clock()
         removed = collect(self._store, now, grace=grace, keep_runs=keep_runs)
         return self._sinks.collect(removed, now - grace)
+
+
+def _check_one(plan: Plan | str | None, views: Sequence[str] | None) -> None:
+    """Refuse a plan beside views."""
+    if plan is not None and views is not None:
+        raise InvalidSettingError(
+            "a plan and views are given, and a plan says which views it refreshes",
+            hint="give one of them; workspace.plan(views) makes a plan of some",
+        )
