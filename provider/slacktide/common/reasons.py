@@ -72,5 +72,10 @@ class Reason:
     @classmethod
     def parse(cls, text: str) -> Reason:
         """Read what `str` wrote."""
-        code, bracket, rest = text.partition("(")
-        return cls(code, rest.removesuffix(")") if bracket else "")
+        _, bracket, rest = text.partition("(")
+        return cls(code_of(text), rest.removesuffix(")") if bracket else "")
+
+
+def code_of(text: str) -> str:
+    """The code of a reason that `str` wrote, be it of another version."""
+    return text.partition("(")[0]

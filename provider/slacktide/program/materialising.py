@@ -12,10 +12,10 @@ change of its left side three or four times, so that each one more in a row make
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from slacktide.common.tree import of_type, postorder
+from slacktide.common.tree import of_type
 from slacktide.program import operator as o
 from slacktide.program.multiplicity import is_rowable
 from slacktide.program.operator import Operator
@@ -27,8 +27,6 @@ SHARE: Final = 0.15
 """Rows of changes, as a share of such a table, up to which what they meet is taken to be few."""
 SENT: Final = 10 * 2**20
 """Bytes of one side of a join up to which it is sent to all tasks, and neither is shuffled: as many as Spark sends by itself."""
-
-
 MOST_REPEATED: Final = 50
 """Operators below what is read more than once up to which Spark plans them for each reader: one takes 2 to 10 ms, and to work it out takes two jobs (ADR 19)."""
 MOST_CHANGED: Final = 100_000
@@ -51,21 +49,22 @@ def worked_out_first(
         changed: how many rows a change has, at most.
         is_held: whether an operator was worked out already.
     """
-    operators = [node for node in postorder(root) if isinstance(node, Operator)]
-    are_few = (
-        sum(changed(one) for one in operators if isinstance(one, o.ReadChanges)) <= MOST_CHANGED
-    )
-    most = MOST_REPEATED if are_few else MOST_PLANNED
+    operators = list(of_type(root, Operator))
     readers = Counter(below for one in operators for below in o.operator_inputs(one))
     planned: dict[Operator, int] = {}
     found: set[Operator] = set()
     for one in operators[:-1]:
-        planned[one] = 1 + sum(planned[part] for part in o.operator_inputs(one))
-        is_repeated = readers[one] > 1 and planned[one] > most
-        if (is_repeated or is_held(one)) and not is_rowable(one):
-            found.add(one)
-            planned[one] = 1
+        count = 1 + sum(planned[part] for part in o.operator_inputs(one))
+        is_much = count > MOST_REPEATED and (count > MOST_PLANNED or _are_few(operators, changed))
+        is_first = (is_held(one) or (readers[one] > 1 and is_much)) and not is_rowable(one)
+        found |= {one} if is_first else set()
+        planned[one] = 1 if is_first else count
     return frozenset(found)
+
+
+def _are_few(operators: Iterable[Operator], changed: Callable[[o.ReadChanges], float]) -> bool:
+    changes = (changed(one) for one in operators if isinstance(one, o.ReadChanges))
+    return sum(changes) <= MOST_CHANGED
 
 
 def materialised(

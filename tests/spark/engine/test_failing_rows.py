@@ -31,7 +31,7 @@ def test_a_row_that_fails_in_any_way_fails_its_view_alone(filled: Lab, kind: str
     assert (error["code"], report.views["sums"].method) == ("DATA", "incremental")
     lab.land("t", delete=[(bad, 5)], insert=[(good, 5)])
     report = lab.step(parsed="full", sums="incremental")
-    assert report.views["parsed"].reasons[-1] == "CHANGE_FAILS(DATA)"
+    assert report.views["parsed"].reasons == ("POLICY(incremental)", "CHANGE_FAILS(DATA)")
 
 
 def test_a_value_that_a_function_cannot_parse_fails_its_view_alone(filled: Lab) -> None:

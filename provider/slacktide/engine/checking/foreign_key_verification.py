@@ -122,11 +122,14 @@ class ForeignKeyVerifier:
         executor = Executor(
             self._spark, self._store, world, attempt=self._attempt, now=self._clock()
         )
-        read = {name: versions[name] for name in _read(world)}
-        seen = check_windows(self._store, world, snapshot_windows(world, read))
+        keyed = [name for name in world.sources if _key(world, name)]
+        references = [*declared(world)]
+        read = {*keyed}.union(*(one.foreign_key.sources for one in references if not one.obstacle))
+        windows = snapshot_windows(world, {name: versions[name] for name in read})
+        seen = check_windows(self._store, world, windows)
         checker = _Checker(executor, world, versions)
-        keys = {name: checker.key(name) for name in world.sources if _key(world, name)}
-        found = [(one, checker.foreign_key(one)) for one in declared(world)]
+        keys = {name: checker.key(name) for name in keyed}
+        found = [(one, checker.foreign_key(one)) for one in references]
         there = [(o, c) for o, c in found if world.sources.keys() >= set(o.foreign_key.sources)]
         records = [_record(one, check, keys, versions) for one, check in there]
         check_unmoved(seen, storage_options=self._store.options)
@@ -169,12 +172,6 @@ def _record(
     return ForeignKeyRecord(
         str(key), key.source, key.columns, key.target, key.key, at, broken=broken
     )
-
-
-def _read(world: World) -> set[str]:
-    """The sources that a verification reads."""
-    referring = (one.foreign_key.sources for one in declared(world) if not one.obstacle)
-    return {name for name in world.sources if _key(world, name)}.union(*referring)
 
 
 def _key(world: World, source: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
-from slacktide.common.reasons import Reason
+from slacktide.common.reasons import Reason, code_of
 from slacktide.optimizer.costs import Coefficients, PastRun, Sample, Vector
 from slacktide.optimizer.costs.increments import fixed_part
 from slacktide.optimizer.costs.vector import KINDS
@@ -47,12 +47,7 @@ def has_stumbled(told: Any) -> bool:
     """Whether a program failed over a row or to Spark, and the author's text was taken in its place."""
     reasons = told.get("reasons") if isinstance(told, Mapping) else None
     listed = reasons if isinstance(reasons, list | tuple) else ()
-    return any(_code(str(one)) in _STUMBLED for one in listed)
-
-
-def _code(reason: str) -> str:
-    """The code of a reason, of whatever version."""
-    return reason.partition("(")[0]
+    return any(code_of(str(one)) in _STUMBLED for one in listed)
 
 
 def _sound_count(told: Any) -> int | None:
@@ -65,7 +60,7 @@ def _is_sound(work: Vector, *figures: float, most: float = LARGEST_FIGURE) -> bo
 
 
 def _failed_joins(reasons: Iterable[str]) -> Iterator[str]:
-    return (Reason.parse(one).detail for one in reasons if _code(one) == "JOIN_FAILS")
+    return (Reason.parse(one).detail for one in reasons if code_of(one) == "JOIN_FAILS")
 
 
 def _savings(remembering: Mapping[str, Any]) -> Mapping[str, float]:

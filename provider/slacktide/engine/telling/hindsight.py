@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
+from slacktide.common.reasons import code_of
 from slacktide.engine.reports import Report, ViewReport, ways_without
 from slacktide.optimizer.costs.evidence import LEAST_ROWS
 
@@ -50,7 +51,7 @@ def hindsight(reports: Iterable[Report], view: str | None = None) -> Hindsight:
 def _was_right(told: ViewReport) -> bool | None:
     """Whether no other way was expected to cost clearly less than this one took; None without a choice."""
     expected = told.predicted
-    why = {reason.partition("(")[0] for reason in told.reasons}
+    why = {code_of(reason) for reason in told.reasons}
     closed = {expected.get("way")} | ({"incremental"} if why & LACKING else set())
     others = [o["price"] for o in ways_without(expected) if o["way"] not in closed]
     is_meant = bool(why & _MAY_BE_DEARER)

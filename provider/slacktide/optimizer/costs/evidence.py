@@ -7,7 +7,7 @@ one does that merged about as many rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import inf, log, sqrt
@@ -63,14 +63,17 @@ class Evidence:
 
     def newest(self, program: str) -> PastRun | None:
         """The newest run of a program."""
-        return next((past for past in reversed(self.runs) if past.program == program), None)
+        return next(self._newest_first(program), None)
+
+    def _newest_first(self, program: str) -> Iterator[PastRun]:
+        return (past for past in reversed(self.runs) if past.program == program)
 
     def newest_alike(self, program: str) -> PastRun | None:
         """The newest run of a program that merged about as many rows, or none, as it would now; else the most alike.
 
         A newer run that was far dearer after no more rows had come tells more.
         """
-        runs = [past for past in reversed(self.runs) if past.program == program]
+        runs = [*self._newest_first(program)]
         found = min(runs, key=self.unlike, default=None)
         if found is None:
             return None
@@ -103,8 +106,11 @@ class Evidence:
         Args:
             one: the program.
         """
-        runs = (past for past in reversed(self.runs) if past.program == one.program)
-        return min(runs, key=lambda past: self._distance(past, one.work), default=None)
+        return min(
+            self._newest_first(one.program),
+            key=lambda past: self._distance(past, one.work),
+            default=None,
+        )
 
     def floor_under(self, nearest: PastRun, one: Candidate) -> PastRun | None:
         """A run newer than the nearest that was far dearer after no more changes, with no more work expected.
@@ -116,8 +122,7 @@ class Evidence:
             nearest: as of `nearest`.
             one: the program.
         """
-        runs = (past for past in reversed(self.runs) if past.program == one.program)
-        newer = [*takewhile(lambda past: past is not nearest, runs)]
+        newer = [*takewhile(lambda past: past is not nearest, self._newest_first(one.program))]
         floors = (
             past
             for at, past in enumerate(newer)

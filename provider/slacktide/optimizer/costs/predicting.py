@@ -38,6 +38,7 @@ def predict(evidence: Evidence, way: Way, one: Candidate, *like: Candidate) -> P
         evidence.merges,
         evidence.unmerged,
         evidence.rows,
+        past,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from slacktide.optimizer.costs.past_run import Way
+from slacktide.optimizer.costs.past_run import PastRun, Way
 from slacktide.optimizer.costs.vector import Vector
 from slacktide.program.operator import Program
 
@@ -60,6 +60,7 @@ class Prediction:
             ``doubted`` where what was believed of it has expired.
         changed: rows of all changes that the run takes in; None where they are not known.
         merges, unmerged, rows: as of `Evidence`.
+        told_by: the run of the program that says so, where one does; it is not stored.
     """
 
     way: Way
@@ -72,6 +73,7 @@ class Prediction:
     merges: bool = True
     unmerged: int | None = None
     rows: int | None = None
+    told_by: PastRun | None = None
 
     @property
     def price(self) -> float:

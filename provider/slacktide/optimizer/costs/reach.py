@@ -57,10 +57,6 @@ class Times:
         else:
             self.whole = min(self.whole + other.whole, MOST_TIMES)
 
-    def once(self) -> Times:
-        """The same for what is worked out before it is read: once for all readers, and whole, as no range of theirs reaches it."""
-        return Times(count=1.0, whole=1.0)
-
     def at(self, reach: float) -> float:
         """How often, where within an unknown reach such a share is computed."""
         return self.whole + self.known + reach * self.unknown
@@ -77,10 +73,10 @@ def times(
         first: what is worked out before.
     """
     found: dict[Operator, Times] = defaultdict(Times)
-    found[root] = Times(count=1.0, whole=1.0)
     for operator in reversed(list(of_type(root, Operator))):
-        if operator in first:
-            found[operator] = found[operator].once()
+        if operator is root or operator in first:
+            # Once for all readers, and whole, as no range of theirs reaches it.
+            found[operator] = Times(count=1.0, whole=1.0)
         for place, below in enumerate(operator_inputs(operator)):
             found[below].add(found[operator], reached[operator].get(place, 1.0))
     return found

@@ -18,7 +18,6 @@ from types import MappingProxyType
 from typing import Final
 
 from slacktide.optimizer.costs import Evidence, Prediction, Vector, predict
-from slacktide.optimizer.costs.increments import by_increments
 from slacktide.optimizer.costs.past_run import OF_A_JOIN, PastRun
 from slacktide.optimizer.costs.prediction import Candidate
 from slacktide.optimizer.ways.weighed import Predictions, Ways
@@ -115,8 +114,7 @@ class Case:
         is_new = not self.missing and self.share <= LARGEST_SHARE and refuting is None
         while True:
             found = predict(evidence, "incremental", self.ways.incremental)
-            known = by_increments(evidence, self.ways.incremental)
-            past = None if known is None else known[0]
+            past = found.told_by
             loss = found.price + building - full
             told = past or refuting
             since = evidence.oldest if told is None else max(told.run, mistaken)

@@ -15,6 +15,7 @@ from slacktide.spark.compile.fragments import names, positions, select_sql, type
 from slacktide.spark.compile.gathering import Gathered, read_hint
 from slacktide.spark.tables.columns import name
 from slacktide.spark.tables.leaves import Leaves
+from slacktide.spark.tables.materialised import Held
 from slacktide.spark.texts.bags import consolidate_sql, rows_sql, values_sql
 
 Rules = Mapping[type[Operator], Callable[["Compiler", Any], str]]
@@ -58,9 +59,7 @@ class Compiler:
 
     def hold(self, operator: Operator) -> None:
         """Work the rows of an operator out now, and name them."""
-        table = self.leaves.materialised(operator).table
-        listed = positions(operator.columns)
-        self.names[operator] = f"({select_sql(listed, table, is_state=operator.is_state)})"
+        self.names[operator] = held_sql(operator, self.leaves.materialised(operator))
 
     def text(self, body: str) -> str:
         """A query together with the tables that it names."""
@@ -115,6 +114,12 @@ class Compiler:
             inner.names[child] = f"(SELECT *, 1L AS __m FROM ({self.rows(child)}))"
         listed = ", ".join(names(operator.columns)) or "1"
         return f"SELECT {listed} FROM ({inner._body(operator)})"
+
+
+def held_sql(operator: Operator, held: Held) -> str:
+    """The rows of an operator that were worked out."""
+    listed = positions(operator.columns)
+    return f"({select_sql(listed, held.table, is_state=operator.is_state)})"
 
 
 def _renamed(child: Operator, operator: o.Add) -> str:

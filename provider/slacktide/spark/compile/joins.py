@@ -12,8 +12,8 @@ from slacktide.program.bounding import Bound, bounds
 from slacktide.program.materialising import SENT, materialised
 from slacktide.program.operator import Operator, operator_inputs
 from slacktide.program.uniqueness import meets_at_most_once
-from slacktide.spark.compile.compiler import Compiler
-from slacktide.spark.compile.fragments import names, of_table, positions, select_sql
+from slacktide.spark.compile.compiler import Compiler, held_sql
+from slacktide.spark.compile.fragments import names, of_table
 from slacktide.spark.compile.gathering import join_hint, semi_hint, touched_hint
 
 
@@ -27,7 +27,7 @@ def join(compiler: Compiler, operator: o.JoinBags) -> str:
     if place is not None:
         side = operator_inputs(operator)[place]
         held = compiler.leaves.materialised(side)
-        inputs[place] = f"({select_sql(positions(side.columns), held.table, is_state=False)})"
+        inputs[place] = held_sql(side, held)
         hint = f"/*+ BROADCAST({'lr'[place]}) */ " if held.bytes <= SENT else ""
     left, right = inputs
     return f"SELECT {hint}{', '.join(outputs)} FROM {left} l JOIN {right} r ON {condition}"

@@ -8,7 +8,7 @@ from typing import Final
 
 from slacktide.algebra.scalar import Scalar
 from slacktide.algebra.sql import scalar_sql
-from slacktide.common.tree import postorder
+from slacktide.common.tree import of_type
 from slacktide.program import operator as o
 from slacktide.program.materialising import worked_out_first
 from slacktide.program.operator import Operator, operator_inputs
@@ -107,4 +107,4 @@ def _down_to(first: Collection[Operator], root: Operator) -> list[Operator]:
         below = set() if one in first else set(operator_inputs(one)) - read
         read |= below
         stack += below
-    return [one for one in postorder(root) if isinstance(one, Operator) and one in read]
+    return [one for one in of_type(root, Operator) if one in read]
