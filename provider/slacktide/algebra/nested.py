@@ -81,6 +81,11 @@ def nullable(data_type: DataType) -> DataType:
     return _walked(data_type, _as_written)
 
 
+def are_alike(one: DataType, other: DataType) -> bool:
+    """Whether two types differ in no more than NOT NULL and comments inside: values of one are values of the other, by name."""
+    return one == other or nullable(one) == nullable(other)
+
+
 def storable(data_type: DataType) -> DataType:
     """The type as files can have it: the fields of a struct have names of their own.
 

@@ -118,3 +118,52 @@ def test_texts_that_are_no_text_inside_of_other_values(lab: Lab) -> None:
             rows = lab.ws.read(lab.spark, view).selectExpr(f"hex(CAST({value} AS BINARY)) AS h")
             wanted = sorted(b.hex().upper() for _, b in lab.rows["t"])
             assert sorted(row.h for row in rows.collect()) == wanted, view
+
+
+def test_branches_of_a_union_may_name_fields_otherwise(lab: Lab) -> None:
+    """Spark goes by the place of a field, and by its name where it reads what a run has stored."""
+    lab.source("t", "x INT, y INT", (1, 2), (3, 4))
+    lab.source("u", "x INT, y INT", (5, 6), (7, 8))
+    branches = {
+        "swapped": ("struct(x AS lo, y AS hi)", "struct(x AS hi, y AS lo)"),
+        "others": ("struct(x AS a, y AS b)", "struct(x AS c, y AS d)"),
+        "deep": ("array(struct(x AS lo, y AS hi))", "array(struct(x AS hi, y AS lo))"),
+        "mapped": ("map(x, struct(y AS a))", "map(x, struct(y AS b))"),
+    }
+    told = {
+        name: f"SELECT {one} AS r FROM t UNION ALL SELECT {two} FROM u"  # noqa: S608
+        for name, (one, two) in branches.items()
+    }
+    told["once"] = told["swapped"].replace("UNION ALL", "UNION")
+    told["counted"] = f"SELECT r, count(*) AS n FROM ({told['swapped']}) GROUP BY r"  # noqa: S608
+    for name, text in told.items():
+        lab.view(name, text)
+    lab.refresh()
+    lab.land("u", insert=[(1, 2), (9, 8), (9, 8)])
+    report = lab.refresh()
+    assert {view.method for view in report.views.values()} == {"incremental"}
+    assert lab.ws.verify(lab.spark).equal
+    lab.land("t", insert=[(9, 8)], delete=[(3, 4)])
+    lab.land("u", delete=[(9, 8)], update=[((5, 6), (6, 5))])
+    lab.refresh()
+    assert lab.ws.verify(lab.spark).equal
+
+
+def test_a_field_is_read_by_its_place(lab: Lab) -> None:
+    """Catalyst pushes it into each branch of a union, with the name that it has in the first."""
+    lab.source("t", "r STRUCT<lo: INT, hi: INT>, many ARRAY<STRUCT<lo: INT, hi: INT>>")
+    lab.source("u", "r STRUCT<hi: INT, lo: INT>, many ARRAY<STRUCT<hi: INT, lo: INT>>")
+    both = "(SELECT * FROM t UNION ALL SELECT * FROM u)"
+    lab.view("fields", f"SELECT r.lo FROM {both}")  # noqa: S608
+    lab.view("sums", f"SELECT sum(r.lo) AS lo, sum(size(many.hi)) AS n FROM {both}")  # noqa: S608
+    lab.view("lists", f"SELECT many.lo AS lo FROM {both} WHERE r.hi > 0")  # noqa: S608
+    one, other = {"lo": 1, "hi": 2}, {"hi": 1, "lo": 2}
+    lab.land("t", insert=[(one, [one, one])])
+    lab.land("u", insert=[(other, [other])])
+    lab.refresh()
+    assert lab.ws.verify(lab.spark).equal
+    lab.land("u", insert=[({"hi": 5, "lo": 7}, [other, {"hi": 3, "lo": 4}])])
+    report = lab.refresh()
+    assert {view.method for view in report.views.values()} == {"incremental"}
+    assert lab.ws.verify(lab.spark).equal
+    assert sorted(lab.read("fields")) == [(1,), (1,), (5,)]

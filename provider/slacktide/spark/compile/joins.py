@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from slacktide.algebra.equalities import null_aware
+from slacktide.algebra.scalar import Scalar
 from slacktide.algebra.sql import scalar_sql
+from slacktide.algebra.types import has_floating
 from slacktide.common.ranges import pays_to_ask
 from slacktide.program import operator as o
 from slacktide.program.bounding import Bound, bounds
@@ -42,7 +45,7 @@ def semi(compiler: Compiler, operator: o.SemiBags) -> str:
     kind = "LEFT ANTI JOIN" if operator.negated else "LEFT SEMI JOIN"
     if not operator.negated and _is_union(operator.left) and meets_at_most_once(operator):
         kind = "JOIN"
-    condition = "true" if operator.condition is None else scalar_sql(operator.condition)
+    condition = _by_value(operator.condition)
     outputs = [f"l.{column}" for column in [*names(operator.columns), o.MULTIPLICITY]]
     left, right = compiler.names[operator.left], compiler.occurring(operator.right)
     hint = semi_hint(operator, compiler.gathered)
@@ -59,7 +62,7 @@ def _is_union(operator: Operator) -> bool:
 
 def flips(compiler: Compiler, operator: o.Flips) -> str:
     """Two joins a sign; Spark cannot tell constraints of EXISTS as a column from others."""
-    condition = "true" if operator.condition is None else scalar_sql(operator.condition)
+    condition = _by_value(operator.condition)
     before, after = compiler.occurring(operator.before), compiler.occurring(operator.after)
     child = compiler.names[operator.child]
     return "\nUNION ALL\n".join(
@@ -67,6 +70,18 @@ def flips(compiler: Compiler, operator: o.Flips) -> str:
         f" LEFT SEMI JOIN ({met}) r ON {condition} LEFT ANTI JOIN ({unmet}) u ON {condition}"
         for sign, met, unmet in (("", after, before), ("-", before, after))
     )
+
+
+def _by_value(condition: Scalar | None) -> str:
+    """A condition of a semi-join or an anti-join, so that both go by values.
+
+    For the condition of NOT IN alone, an anti-join of Spark looks bits up: 0.0 does not meet -0.0 there, though they are equal.
+    Batch does so for NOT IN that stands alone, which is not maintained (`maintainability`), and for no other query.
+    """
+    equal = null_aware(condition)
+    if equal is not None and any(has_floating(one.type) for one in equal.arguments):
+        return f"coalesce({scalar_sql(equal)}, true)"
+    return "true" if condition is None else scalar_sql(condition)
 
 
 def touched(compiler: Compiler, operator: o.Touched) -> str:

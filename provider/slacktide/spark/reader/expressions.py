@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from slacktide.algebra import nested
 from slacktide.algebra.functions import USERS
 from slacktide.algebra.literals import text_sql
 from slacktide.algebra.relation import Rel
@@ -177,19 +178,19 @@ def _like_many(name: str) -> Rule:
 
 
 def _field(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
-    return _named_field(reader, tree, scope, tree["f"]["name"])
+    """Read a field of a struct, or of each struct in an array.
 
-
-def _named_field(reader: Expressions, tree: Tree, scope: Scope, name: str | None) -> Scalar:
-    if name is None or text_sql(name) != f"'{name}'":
+    Catalyst goes by its place: pushed into a branch of a union, the name that it keeps is that of another branch.
+    """
+    child = reader.read(tree["f"]["child"], scope)
+    struct = nested.part_types(child.type)[0] if nested.is_array(child.type) else child.type
+    names = [name for name, _ in nested.fields(struct)]
+    name = names[tree["f"]["ordinal"]]
+    is_one_of_many = [one.casefold() for one in names].count(name.casefold()) > 1
+    if is_one_of_many or text_sql(name) != f"'{name}'":
         raise unreadable(tree, " without a plain name")
     literal_name = Literal(text_sql(name), "STRING", nullable=False)
-    child = reader.read(tree["f"]["child"], scope)
     return Call("field", (child, literal_name), tree["t"], tree["n"])
-
-
-def _array_fields(reader: Expressions, tree: Tree, scope: Scope) -> Scalar:
-    return _named_field(reader, tree, scope, tree["f"]["field"]["f"]["name"])
 
 
 def _subquery(reader: Expressions, tree: Tree, _: Scope) -> Scalar:
@@ -301,7 +302,7 @@ RULES: Mapping[str, Rule] = {
     "CaseWhen": _case,
     "Collate": _collate,
     "Cast": _cast,
-    "GetArrayStructFields": _array_fields,
+    "GetArrayStructFields": _field,
     "GetStructField": _field,
     "GetTimestamp": _get_timestamp,
     "If": _if,

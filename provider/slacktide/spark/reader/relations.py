@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from slacktide.algebra import nested
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.order import takes_as_they_come
@@ -204,8 +205,24 @@ def _aggregate(reader: Relations, tree: Tree) -> r.Rel:
 def _union(reader: Relations, tree: Tree) -> r.Rel:
     if tree["f"]["byName"]:
         raise unreadable(tree, " by name")
-    children = tuple(reader.read(child) for child in tree["f"]["children"])
-    return r.Union(children, tuple(reader.reading.column_of(field) for field in tree["o"]))
+    fields = tuple(reader.reading.column_of(field) for field in tree["o"])
+    branches = (reader.read(child) for child in tree["f"]["children"])
+    return r.Union(tuple(_named_as(reader.reading, fields, one) for one in branches), fields)
+
+
+def _named_as(reading: Reading, fields: r.Columns, branch: r.Rel) -> r.Rel:
+    """A branch whose structs name their fields as the union does: that goes by position, and what reads files by name."""
+    outputs = []
+    for column, field in zip(branch.columns, fields, strict=True):
+        output = s.identity(column)
+        if not nested.are_alike(column.type, field.type):
+            named = reading.column(column.name, field.type, nullable=column.nullable)
+            output = s.Assignment(named, s.Cast(output.value, field.type, column.nullable))
+        outputs.append(output)
+    is_as_it_is = all(
+        one.column.id == own.id for one, own in zip(outputs, branch.columns, strict=True)
+    )
+    return branch if is_as_it_is else r.Project(branch, tuple(outputs))
 
 
 def sort_keys(reader: Expressions, trees: list[Tree], scope: Scope) -> tuple[s.SortKey, ...]:
