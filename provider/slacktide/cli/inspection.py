@@ -85,6 +85,8 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
         say("no views yet: slacktide view add --help")
     kept = (("states", "state_bytes"), ("mirrors", "mirror_bytes"), ("answers", "answer_bytes"))
     say("kept: " + ", ".join(f"{bytes_text(found[key])} of {what}" for what, key in kept))
+    if found["engine"] is not None:
+        say(f"answers are made by {found['engine']}")
     _say_costs(found)
     removable = [
         f"{name} up to {entry['removable']}"

@@ -22,6 +22,7 @@ SENTENCES: Final = MappingProxyType(
         "CLOCK": "the query asks for the time ({detail}), which is fixed anew in every run",
         "COMPACTION": "the pieces of the chain have cost more to read than they cost to merge ({detail})",
         "EARLY_FAILS": "a refresh before the due one failed, so all is left to that ({detail})",
+        "ENGINE_CHANGED": "another Spark or Java made the answer, and may have made it otherwise ({detail})",
         "FIRST_RUN": "there is no answer yet to go on from",
         "INCREMENTS_UNTRIED": "increments are run to find out what they cost now ({detail})",
         "JOIN_FAILS": "a join that was to be remembered cannot be computed whole ({detail})",

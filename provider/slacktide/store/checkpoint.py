@@ -105,6 +105,7 @@ def encode_checkpoint(world: World, place: Callable[[Chunk], str | None]) -> byt
     body = {
         "settings": encode(world.settings),
         "calibration": encode(world.calibration),
+        "engine": world.engine,
         "sources": sources,
         **{kind: encode(getattr(world, kind)) for kind in _READERS if kind != "sources"},
         "collected": world.collected,
@@ -178,6 +179,7 @@ def _world(
         collected=body.get("collected", 0),
         foreign_keys=MappingProxyType(known["foreign_keys"]),
         calibration=MappingProxyType(body.get("calibration", {})),
+        engine=body.get("engine", ""),
     )
 
 

@@ -292,6 +292,7 @@ class ViewRecord:
             sources that were reset since, as versions compare within one epoch.
         forgotten_run: the last run that answered a former text of which nothing is kept; None for none.
         doubted: a foreign key that its answer went by and that does not hold; empty once it is made anew.
+        outlived: the Spark and Java that made its answer, where others have taken their place; empty once it is made anew.
         remembers: chains of joins that it keeps besides what its operators need.
         period: what refreshes have done since the answer, where that is due only now and then.
         origins: by state that its answer goes with, the `Chain.origin` of that; None where nobody has noted it. A state
@@ -315,6 +316,7 @@ class ViewRecord:
     former_versions: Mapping[str, int] = field(default_factory=dict)
     forgotten_run: int | None = None
     doubted: str = ""
+    outlived: str = ""
     remembers: tuple[str, ...] = ()
     period: Period | None = None
     origins: Mapping[str, int] | None = None

@@ -110,6 +110,13 @@ class ForeignKeyIs:
 
 
 @dataclass(frozen=True, slots=True)
+class EngineIs:
+    """No other Spark or Java has taken over since; an empty text: none was ever noted."""
+
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlanOpen:
     """No run has committed this plan."""
 
@@ -152,6 +159,7 @@ Requirement = (
     | ReadersAre
     | ChainIs
     | ForeignKeyIs
+    | EngineIs
     | PlanOpen
     | RunFree
     | NotCollected
@@ -176,7 +184,7 @@ def obstacle(world: World, requirement: Requirement) -> str | None:
             reason = _changed(kind, name, None if there is None else there.defined, entry)
         case ReadersAre() | FunctionIs() | Uncalled():
             reason = _of_texts(world, requirement)
-        case ChainIs() | ForeignKeyIs():
+        case ChainIs() | ForeignKeyIs() | EngineIs():
             reason = _of_record(world, requirement)
         case PlanOpen(plan_id):
             by = world.plans.get(plan_id)
@@ -238,8 +246,11 @@ def _of_texts(world: World, requirement: ReadersAre | FunctionIs | Uncalled) -> 
             return f"function {name} is called by {', '.join(callers)}" if callers else None
 
 
-def _of_record(world: World, requirement: ChainIs | ForeignKeyIs) -> str | None:
+def _of_record(world: World, requirement: ChainIs | ForeignKeyIs | EngineIs) -> str | None:
     match requirement:
+        case EngineIs(engine):
+            taken = f"{world.engine} has taken the place of {engine or 'what made no answer yet'}"
+            return None if world.engine == engine else taken
         case ChainIs(id, token):
             chain = world.chains.get(id)
             return _changed("chain", id, None if chain is None else chain.token, token)

@@ -241,11 +241,25 @@ class NoteCalibration:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteEngine:
+    """Say which Spark and Java make answers from now on; what becomes of those that another made is told beside it."""
+
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
 class DoubtAnswer:
-    """Have the next refresh make an answer anew, as it went by a foreign key that does not hold."""
+    """Have the next refresh make an answer anew.
+
+    Attributes:
+        view: its name.
+        foreign_key: by which the answer went and which does not hold; empty where that is not why.
+        engine: the one that made the answer, where another has taken its place; empty where that is not why.
+    """
 
     view: str
-    foreign_key: str
+    foreign_key: str = ""
+    engine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +358,7 @@ Update = (
     | PauseView
     | NoteForeignKeys
     | NoteCalibration
+    | NoteEngine
     | DoubtAnswer
     | SetChain
     | ExtendChain

@@ -39,6 +39,7 @@ class World:
             names may be gone.
         foreign_keys: those that were checked, by name, the broken ones among them.
         calibration: what units of work were measured to cost; empty where nobody has.
+        engine: the Spark and Java that make answers; empty where no run has told.
     """
 
     number: int = -1
@@ -52,6 +53,7 @@ class World:
     collected: int = 0
     foreign_keys: Mapping[str, ForeignKeyRecord] = field(default_factory=_nothing)
     calibration: Mapping[str, Json] = field(default_factory=_nothing)
+    engine: str = ""
 
     @property
     def next_run(self) -> int:

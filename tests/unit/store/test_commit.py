@@ -134,6 +134,11 @@ BROKEN: list[tuple[s.Requirement, s.Update, str]] = [
         s.NoteForeignKeys((s.ForeignKeyRecord("r", "orders", ("b",), "orders", ("a",), {}),)),
         "foreign key r was made by entry 2",
     ),
+    (
+        s.EngineIs(""),
+        s.NoteEngine("Spark 9 on Java 99"),
+        "Spark 9 on Java 99 has taken the place of what made no answer yet",
+    ),
     (s.PlanOpen("p"), s.RecordRun(1, "p", {}), "plan p was committed as run 1"),
     (s.RunFree(1), s.RecordRun(1, "p", {}), "run 1 was committed by another writer"),
     (s.FunctionIs(PRICE), s.DropFunction("price"), "function price is gone"),

@@ -417,3 +417,12 @@ def test_a_doubted_answer_is_made_anew() -> None:
     assert (view.versions, dict(view.reached), view.doubted) == (None, {"orders": 2}, "r")
     assert (view.token, view.run) == (4, 1)
     assert s.apply(world, 5, advance).views["q1"].doubted == ""
+
+
+def test_an_answer_outlived_by_its_engine_is_made_anew() -> None:
+    advance = s.AdvanceView("q1", {"orders": 2}, 1)
+    notes: list[s.Update] = [s.NoteEngine("new"), s.DoubtAnswer("q1", engine="old")]
+    world = after([ORDERS], [VIEW], [s.NoteEngine("old")], [advance], notes)
+    view = world.views["q1"]
+    assert (world.engine, view.versions, view.doubted, view.outlived) == ("new", None, "", "old")
+    assert s.apply(world, 6, advance).views["q1"].outlived == ""

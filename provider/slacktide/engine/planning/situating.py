@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from functools import reduce
 
 from slacktide.algebra.view import ReadView
+from slacktide.common.reasons import Reason
 from slacktide.engine.definitions.goal_setting import rounds_of
 from slacktide.engine.planning.foreign_keys import foreign_keys_at
 from slacktide.engine.planning.knowledge import Knowledge
@@ -56,7 +57,7 @@ def situation_of(
         rebuilds=rebuilds,
         kept=kept,
         foreign_keys=foreign_keys_at(world, start, end),
-        broken="" if record is None else record.doubted,
+        anew=() if record is None else _made_anew(record),
         statistics=statistics,
         evidence=known.evidence(
             record,
@@ -75,6 +76,12 @@ def situation_of(
         is_apart=is_apart,
         caught=caught if caught and (is_apart or is_ahead(caught.kept, start)) else None,
     )
+
+
+def _made_anew(record: ViewRecord) -> tuple[Reason, ...]:
+    """Why no run goes on from an answer that is there."""
+    reasons = {"REFERENCE_BROKEN": record.doubted, "ENGINE_CHANGED": record.outlived}
+    return tuple(Reason(code, detail) for code, detail in reasons.items() if detail)
 
 
 def _later(record: ViewRecord) -> int | None:

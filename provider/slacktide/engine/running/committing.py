@@ -36,6 +36,7 @@ def requirements(
     """What must still hold when a run commits: all that it used, and that no other did its work."""
     needed: list[q.Requirement] = [q.PlanOpen(plan.plan_id), q.NotCollected(world.number)]
     worked = [work for work in works if work.outcome is not None]
+    needed += [q.EngineIs(world.engine)] if worked else []
     sources = {name for work in worked for name in work.plan.end} | {*mirrors, *examined}
     sources.update(*(world.foreign_keys[name].versions for name in plan.foreign_keys))
     for name in sorted(sources):

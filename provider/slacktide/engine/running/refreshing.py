@@ -32,6 +32,7 @@ from slacktide.engine.running.computing import compute
 from slacktide.engine.running.mirroring import mirror_reports, mirrors_of, write_mirrors
 from slacktide.engine.running.registering import kept_apart, register
 from slacktide.engine.running.reporting import unchanged_report, view_report
+from slacktide.engine.running.taking_over import taken_over
 from slacktide.engine.sources.pins import check_unmoved
 from slacktide.engine.work import Work
 from slacktide.errors import (
@@ -121,6 +122,7 @@ class Refresh:
             )
         spark = self._spark
         while True:
+            world, plan = self._with_engine(spark, world, plan)
             try:
                 return self._execute(spark, world, plan, started, refused)
             except DamagedFileError as damage:
@@ -129,6 +131,14 @@ class Refresh:
                 world, plan = self._without_foreign_keys(world, plan, lost.losses)
             # What the attempt has written so far may be collected while the next one works.
             self._attempt = digest_of(self._attempt).hex()[: len(self._attempt)]
+
+    def _with_engine(self, spark: SparkSession, world: World, plan: Plan) -> tuple[World, Plan]:
+        """Have answers of another Spark or Java made anew, and plan again where the plan goes on from some."""
+        from slacktide.spark.sessions.engine import engine_of
+
+        taken = taken_over(self._store, world, engine_of(spark))
+        moved = "" if taken is world else stale(taken, plan)
+        return taken, again(taken, plan, moved, self._prices) if moved else plan
 
     def _without(self, world: World, plan: Plan, damage: DamagedFileError) -> tuple[World, Plan]:
         """Forget a state or mirror of which a file is damaged, and plan again: it is built anew.

@@ -54,6 +54,7 @@ class Status:
         calibration: what units of work were measured to cost; see
             `slacktide.engine.calibrating.Calibration`; `is_whole` is false where an earlier version measured fewer
             kinds of work, so that its prices of tasks are not taken. None where nobody has.
+        engine: the Spark and Java that make answers; None before the first run.
     """
 
     root: str
@@ -66,6 +67,7 @@ class Status:
     answer_bytes: int
     costs: Mapping[str, float | None]
     calibration: Mapping[str, Any] | None
+    engine: str | None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the form that is printed."""
@@ -80,6 +82,7 @@ class Status:
             "answer_bytes": self.answer_bytes,
             "costs": dict(self.costs),
             "calibration": None if self.calibration is None else dict(self.calibration),
+            "engine": self.engine,
         }
 
 
@@ -165,6 +168,7 @@ def make_status(
         answer_bytes=_bytes(world, is_answer),
         costs={**knowledge.fitted.errors(), **expected_error(knowledge.told)},
         calibration=_calibration(world),
+        engine=world.engine or None,
     )
 
 

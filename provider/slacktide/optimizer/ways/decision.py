@@ -261,8 +261,4 @@ def _built(
 
 def first_run(situation: Situation) -> tuple[Reason, ...]:
     """Why a run has no answer to go on from; nothing where it has."""
-    if situation.start:
-        return ()
-    if situation.broken:
-        return (Reason("REFERENCE_BROKEN", situation.broken),)
-    return (Reason("FIRST_RUN"),)
+    return () if situation.start else situation.anew or (Reason("FIRST_RUN"),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from slacktide.common.reasons import Reason
 from slacktide.optimizer.costs import Evidence
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.programs.derivation import Premises
@@ -31,7 +32,7 @@ class Situation:
         kept: without an answer, the versions of the states that it can be made from; see
             `kept_versions`.
         foreign_keys: those that hold at `start`, and are checked to hold at `end` by the run.
-        broken: a foreign key that the answer went by and that was found not to hold, or an empty text.
+        anew: why no run goes on from an answer that is there; none where one does, or where there is no answer.
         statistics: what is known of sources and of what is stored.
         evidence: the view's past runs.
         remembers: the chains of joins that the view remembers besides what its operators need.
@@ -56,7 +57,7 @@ class Situation:
     rebuilds: str = ""
     kept: Versions = field(default_factory=dict)
     foreign_keys: frozenset[ForeignKey] = frozenset()
-    broken: str = ""
+    anew: tuple[Reason, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
     evidence: Evidence = field(default_factory=Evidence)
     remembers: tuple[str, ...] = ()

@@ -28,6 +28,7 @@ class Draft:
         self.collected = world.collected
         self.foreign_keys = dict(world.foreign_keys)
         self.calibration = dict(world.calibration)
+        self.engine = world.engine
         self.full_reports = [run for run, record in self.runs.items() if record.report]
 
     def finish(self) -> World:
@@ -44,6 +45,7 @@ class Draft:
             collected=self.collected,
             foreign_keys=proxy(self.foreign_keys),
             calibration=proxy(self.calibration),
+            engine=self.engine,
         )
 
     def seen(self) -> World:

@@ -47,6 +47,7 @@ def _restate_view(draft: Draft, number: int, update: u.RestateView) -> None:
         former_versions=old.former_versions,
         forgotten_run=old.forgotten_run,
         doubted=old.doubted,
+        outlived=old.outlived,
         remembers=old.remembers,
         period=old.period,
         origins=old.origins,
@@ -131,6 +132,7 @@ def _advance(draft: Draft, number: int, update: u.AdvanceView) -> None:
         remembers=update.remembers,
         token=number,
         doubted="",
+        outlived="",
         period=None,
         origins=update.origins,
     )
@@ -148,6 +150,7 @@ def _doubt(draft: Draft, number: int, update: u.DoubtAnswer) -> None:
         versions=None,
         former_versions=view.reached,
         doubted=update.foreign_key,
+        outlived=update.engine,
         token=number,
     )
 

@@ -39,6 +39,10 @@ def _note_calibration(draft: Draft, _: int, update: u.NoteCalibration) -> None:
     draft.calibration = dict(update.measured)
 
 
+def _note_engine(draft: Draft, _: int, update: u.NoteEngine) -> None:
+    draft.engine = update.engine
+
+
 def _record_run(draft: Draft, number: int, update: u.RecordRun) -> None:
     if update.run in draft.runs or update.plan_id in draft.plans:
         raise InvariantError(f"run {update.run} or plan {update.plan_id} is recorded already")
@@ -63,6 +67,7 @@ STEPS: Final[Steps] = {
     u.DropFunction: _drop_function,
     u.NoteForeignKeys: _note_foreign_keys,
     u.NoteCalibration: _note_calibration,
+    u.NoteEngine: _note_engine,
     u.RecordRun: _record_run,
     u.Collect: _collect,
 }
