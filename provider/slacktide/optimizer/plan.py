@@ -47,6 +47,8 @@ class ViewPlan:
         guard: what the run may write and take; beyond it the run turns back to a full run without states, or, before the
             answer is due, stores nothing.
         turn: the place of the run between two answers; None of a view whose answer is due at every run.
+        origins: by state that the program reads or extends, the run that wrote it whole, where another one may write it
+            otherwise: the plan is stale once one has.
     """
 
     view: str
@@ -63,6 +65,7 @@ class ViewPlan:
     reads: Mapping[str, int] = field(default_factory=dict)
     guard: Limits = UNLIMITED
     turn: Turn | None = None
+    origins: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_due(self) -> bool:
@@ -105,6 +108,7 @@ class ViewPlan:
             **({"reads": dict(self.reads)} if self.reads else {}),
             **({"guard": guard} if guard else {}),
             **({"turn": self.turn.to_dict()} if self.turn else {}),
+            **({"origins": dict(self.origins)} if self.origins else {}),
         }
 
     @classmethod
@@ -130,4 +134,5 @@ class ViewPlan:
             reads=document.get("reads", {}),
             guard=Limits.from_dict(document.get("guard", {})),
             turn=Turn.from_dict(document["turn"]) if "turn" in document else None,
+            origins=document.get("origins", {}),
         )

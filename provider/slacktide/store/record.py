@@ -211,6 +211,8 @@ class Chain:
         columns: each ``{"name", "type", "nullable"}``.
         token: the log number of its last change; set by the store.
         origin: the run that wrote it whole; merging its pieces makes it no other one.
+        over: by state below it, the `origin` of the one that it was made from; of states that follow from the rows
+            of the sources alone, nothing.
     """
 
     id: str
@@ -219,6 +221,7 @@ class Chain:
     segments: tuple[Segment, ...] = ()
     token: int = 0
     origin: int = 0
+    over: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def versions(self) -> Mapping[str, int] | None:

@@ -40,7 +40,8 @@ def test_the_engine_of_a_session_is_named(lab: Lab) -> None:
     lab.refresh()
     version = java_class(lab.spark, "java.lang.System").getProperty("java.version")
     java = version.split(".")[0]
-    assert lab.ws.status().engine == f"Spark {lab.spark.version} on Java {java}"
+    told = f"Spark {lab.spark.version} on Java {java} with time zones 20"
+    assert str(lab.ws.status().engine).startswith(told)
 
 
 def test_all_is_made_anew_once(old: Lab) -> None:
@@ -53,7 +54,8 @@ def test_all_is_made_anew_once(old: Lab) -> None:
     now = old.ws._store.world()
     states = {chain for view in before.views.values() for chain in view.states}
     assert states
-    assert all(now.chains[one].origin == report.run for one in states & now.chains.keys())
+    assert states <= now.chains.keys()
+    assert all(now.chains[one].origin == report.run for one in states)
     assert sorted(old.read("texts")) == [("0.5", 3), ("2.0E22", 1)]
     old.land("t", delete=[(2, 2e22)])
     old.land("u", delete=[(1,)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from slacktide import store as s
@@ -13,9 +15,10 @@ from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
 from slacktide.engine.planning.plan_making import make_plan
+from slacktide.engine.planning.staleness import stale
 from slacktide.optimizer.programs.determinacy import are_states_determined
 from slacktide.optimizer.programs.maintainability import Maintainability
-from slacktide.optimizer.programs.upkeep import state_sources
+from slacktide.optimizer.programs.upkeep import state_sources, undetermined_states
 from slacktide.program.operator import Save
 from slacktide.store.update import CreateWorkspace
 
@@ -122,3 +125,47 @@ def test_ranks_follow_from_rows_and_numbers_of_rows_do_not() -> None:
 
 def test_of_ties_a_limit_takes_any() -> None:
     assert not above(r.Limit(r.Sort(SCAN, (FIRST,)), 3))
+
+
+def test_a_plan_is_stale_once_a_state_was_made_anew_at_the_same_versions() -> None:
+    for text, moved in ((DOUBLES, True), (ANY, True), (EXACT, False)):
+        before = world(text, 1)
+        plan = make_plan(before, now=NOW)
+        assert stale(before, plan) == ""
+        states = [chain for chain in before.chains.values() if chain.origin]
+        after = [s.SetChain(replace(chain, origin=2)) for chain in states]
+        found = stale(s.fold(before, [(2, after)]), plan)
+        assert found.endswith(", which was made anew") is moved, text
+        assert bool(found) is moved
+
+
+STACKED = (
+    "join inner on (#7 = #5)\n"
+    "  aggregate key=[#7:INT := #4] [n#8:BIGINT! := count()]\n"
+    "    aggregate key=[#3:INT! := #1] [f#4:INT := first(#2):INT]\n"
+    "      scan a [k#1:INT!, v#2:INT!]\n"
+    "  scan b [k#5:INT!, w#6:INT!]\n"
+)
+
+
+def test_a_state_goes_with_those_below_it_that_it_was_made_from() -> None:
+    before = world(STACKED, 1)
+    below = undetermined_states(ReadView.from_dict(before.views["v"].definition))
+    top = max(below, key=lambda chain: len(below[chain]))
+    assert below[top]
+    first = s.SetChain(replace(before.chains[top], over=dict.fromkeys(below[top], 1)))
+    noted = s.fold(before, [(2, [first])])
+    assert make_plan(noted, now=NOW).views[0].method == "incremental"
+    anew = [s.SetChain(replace(noted.chains[chain], origin=2)) for chain in below[top]]
+    (plan,) = make_plan(s.fold(noted, [(3, anew)]), now=NOW).views
+    assert (plan.method, str(plan.reasons[-1])) == ("full", "STATES_KEPT")
+    assert plan.program is not None
+    written = {save.chain: save.is_base for save in of_type(plan.program, Save)}
+    assert written[top], "it is made from what is there below it"
+    assert not any(written[chain] for chain in below[top] & written.keys()), "no other view minds"
+    assert {plan.origins[chain] for chain in below[top]} == {2}
+
+
+def test_what_follows_from_rows_alone_stands_on_whatever_is_there() -> None:
+    view = from_text(STACKED.replace("first(", "max("))
+    assert undetermined_states(ReadView(view, view.columns, sources=sources(view))) == {}

@@ -40,7 +40,7 @@ SEGMENT = s.Segment(
     read=40,
 )
 NAMED = s.Segment("register", (), 0, 0, {})
-CHAIN = s.Chain("states/x", (COLUMN,), NAMED, (SEGMENT,), 9)
+CHAIN = s.Chain("states/x", (COLUMN,), NAMED, (SEGMENT,), 9, over={"states/y": 2})
 FOREIGN_KEY = s.ForeignKeyRecord(
     "orders(o_parent) -> orders(o_orderkey)",
     "orders",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from time import process_time
 from typing import Final
 
@@ -23,7 +24,8 @@ from slacktide.optimizer.budget import IsSpent
 from slacktide.optimizer.compaction import PRICES, Prices
 from slacktide.optimizer.periods.planning import plan_turn
 from slacktide.optimizer.plan import ViewPlan
-from slacktide.optimizer.programs.upkeep import Upkeep
+from slacktide.optimizer.programs.upkeep import Upkeep, undetermined_states
+from slacktide.program.chains import chains_read
 from slacktide.program.operator import Save
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
@@ -141,8 +143,19 @@ def _plan_one(
     situation = situation_of(known, record, view, start, end, record.policy, rebuilds)
     progress = progress_of(known, record, view, end, situation.statistics, is_due=is_due)
     if progress is None:
-        return plan_view(record.name, view, situation)
-    return plan_turn(record.name, view, situation, progress, time_for_search(), known.rules)
+        plan = plan_view(record.name, view, situation)
+    else:
+        plan = plan_turn(record.name, view, situation, progress, time_for_search(), known.rules)
+    return replace(plan, origins=_origins(known.world, view, plan))
+
+
+def _origins(world: World, view: ReadView, plan: ViewPlan) -> dict[str, int]:
+    """The states that a plan goes on from and that might have come out otherwise, by the runs that wrote them whole."""
+    if plan.program is None:
+        return {}
+    extended = {save.chain for save in _saves(plan) if not save.is_base}
+    used = (chains_read(plan.program) | extended) & undetermined_states(view).keys()
+    return {chain: world.chains[chain].origin for chain in sorted(used) if chain in world.chains}
 
 
 def time_for_search() -> IsSpent:

@@ -14,7 +14,11 @@ from slacktide.engine.planning.mirrors_due import mirror_versions, since_base
 from slacktide.optimizer.programs.determinacy import are_states_determined
 from slacktide.optimizer.programs.join_bags import is_ahead
 from slacktide.optimizer.programs.net_changes import netted
-from slacktide.optimizer.programs.upkeep import analysis_of, kept_versions
+from slacktide.optimizer.programs.upkeep import (
+    analysis_of,
+    kept_versions,
+    undetermined_states,
+)
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.store.arrivals import Totals
@@ -33,8 +37,9 @@ def situation_of(
 ) -> Situation:
     """What the planner is told of a view in a run between two version vectors; see `Situation`."""
     world = known.world
-    states = state_versions(world)
-    kept = {} if start else kept_versions(view, states, end)
+    states, unlike = state_versions(world), _unlike(world, view)
+    fit = {chain: at for chain, at in states.items() if chain not in unlike}
+    kept = {} if start else kept_versions(view, fit, end)
     since = {**end, **kept} if kept else start
     merged = _merged(world, view, end)
     statistics = known.statistics(view, since, end, record)
@@ -73,6 +78,7 @@ def situation_of(
         later=None if record is None else _later(record),
         append_only=frozenset(name for name in view.sources if world.sources[name].only_grows),
         netted=_netted(world, view, statistics, end),
+        unlike=unlike,
         is_apart=is_apart,
         caught=caught if caught and (is_apart or is_ahead(caught.kept, start)) else None,
     )
@@ -98,6 +104,19 @@ def _is_apart(world: World, record: ViewRecord, view: ReadView) -> bool:
         return False
     analysis = analysis_of(view)
     return analysis is not None and not are_states_determined(analysis)
+
+
+def _unlike(world: World, view: ReadView) -> frozenset[str]:
+    """The states of a view that do not go with those below them: one of these is gone, or was made anew since."""
+    there, found = world.chains, set[str]()
+    for chain, below in undetermined_states(view).items():
+        over = there[chain].over if chain in there else {}
+        if any(
+            one not in there or over.get(one, there[one].origin) != there[one].origin
+            for one in below
+        ):
+            found.add(chain)
+    return frozenset(found)
 
 
 def _netted(

@@ -71,10 +71,20 @@ def _moved_state(world: World, view: ViewPlan) -> str:
     """Name a state that is not as the program expects it; another view of a run may share it."""
     if view.program is None:
         return ""
+    if made := _made_anew(world, view):
+        return made
     if view.turn is not None and view.turn.expects:
         return _moved_chain(world, view.turn.expects)
     there = state_versions(world)
     return missing_state(view.program, view.start, there) or _moved_join(view, there)
+
+
+def _made_anew(world: World, view: ViewPlan) -> str:
+    """Name a state that another run has written whole since, at whatever versions: it may hold something else."""
+    origins = ((one, world.chains[one].origin) for one in view.origins if one in world.chains)
+    return next(
+        (f"{one}, which was made anew" for one, at in origins if at != view.origins[one]), ""
+    )
 
 
 def _moved_join(view: ViewPlan, there: Mapping[str, Mapping[str, int]]) -> str:

@@ -16,6 +16,7 @@ from slacktide.engine.planning.compacting import (
 )
 from slacktide.engine.work import Work
 from slacktide.optimizer.plan import ViewPlan
+from slacktide.optimizer.programs.upkeep import undetermined_states
 from slacktide.program.chains import chains_read
 from slacktide.program.operator import Save
 from slacktide.spark.tasks.task import Outcome
@@ -36,6 +37,7 @@ def requirements(
     """What must still hold when a run commits: all that it used, and that no other did its work."""
     needed: list[q.Requirement] = [q.PlanOpen(plan.plan_id), q.NotCollected(world.number)]
     worked = [work for work in works if work.outcome is not None]
+    # A view that had no answer keeps its token when another engine takes over.
     needed += [q.EngineIs(world.engine)] if worked else []
     sources = {name for work in worked for name in work.plan.end} | {*mirrors, *examined}
     sources.update(*(world.foreign_keys[name].versions for name in plan.foreign_keys))
@@ -91,11 +93,34 @@ def updates(
             versions, joins = dict(work.plan.end), work.plan.remembers
             origins = _origins(world, work, work.outcome, run)
             written.append(u.AdvanceView(work.name, versions, run, joins, origins))
-    return [
-        *written,
-        *_forgotten(world, works),
-        *(_state_update(world, i, s, is_base, run, written) for i, (s, is_base) in chains.items()),
+    over = _over(world, works, chains, run)
+    stated = [
+        _state_update(world, chain, segment, is_base, run, written)
+        for chain, (segment, is_base) in chains.items()
     ]
+    return [*written, *_forgotten(world, works), *(_noting(over, one) for one in stated)]
+
+
+def _over(
+    world: World, works: Sequence[Work], chains: Mapping[str, tuple[Segment, bool]], run: int
+) -> dict[str, dict[str, int]]:
+    """By state that the run writes whole and that may come out otherwise each time, the origins of those that it is made from."""
+    whole = {chain for chain, (_, is_base) in chains.items() if is_base}
+    origins = {i: chain.origin for i, chain in world.chains.items()} | dict.fromkeys(whole, run)
+    found: dict[str, dict[str, int]] = {}
+    for work in works:
+        if work.outcome is not None and not whole.isdisjoint(work.outcome.chains):
+            for chain, below in undetermined_states(work.view).items():
+                known = {one: origins[one] for one in below if one in origins}
+                found.setdefault(chain, {}).update(known)
+    return found
+
+
+def _noting(over: Mapping[str, Mapping[str, int]], update: u.Update) -> u.Update:
+    """The update of a state with the origins of those below it, where it writes that whole."""
+    if isinstance(update, u.SetChain) and not update.chain.segments:
+        return replace(update, chain=replace(update.chain, over=over.get(update.chain.id, {})))
+    return update
 
 
 def _origins(world: World, work: Work, outcome: Outcome, run: int) -> dict[str, int]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from slacktide.common.chain_ids import is_state
+from slacktide.engine.definitions.forgetting import unmoved
 from slacktide.errors import CommitConflictError
 from slacktide.store import requirement as q
 from slacktide.store import update as u
@@ -29,36 +31,20 @@ def taken_over(store: Store, world: World, engine: str) -> World:
         The log as it is then: the same where no other engine was at work.
     """
     while world.engine != engine:
-        updates = _updates(world, engine)
-        try:
-            store.commit(updates, _requirements(world, updates))
-        except CommitConflictError:
-            before, world = world, store.world()
-            if world.number == before.number:
-                raise
-        else:
-            world = store.world()
+        with suppress(CommitConflictError):  # another entry came between
+            store.commit(*_takeover(world, engine))
+        world = store.world()
     return world
 
 
-def _updates(world: World, engine: str) -> list[u.Update]:
-    noted = u.NoteEngine(engine)
-    if not world.engine:  # what made the answers of an earlier version of ours, nobody has told
-        return [noted]
-    answered = (view.name for view in world.views.values() if view.versions is not None)
-    doubts = (u.DoubtAnswer(name, engine=world.engine) for name in answered)
-    return [noted, *doubts, *(u.DropChain(chain) for chain in world.chains if is_state(chain))]
-
-
-def _requirements(world: World, updates: list[u.Update]) -> list[q.Requirement]:
-    """No run has committed since, and nobody has changed what is doubted or dropped."""
+def _takeover(world: World, engine: str) -> tuple[list[u.Update], list[q.Requirement]]:
+    """The updates that note another engine, and what must still hold for them: no run has committed since."""
+    noted: list[u.Update] = [u.NoteEngine(engine)]
     needed: list[q.Requirement] = [q.EngineIs(world.engine), q.RunFree(world.next_run)]
-    for one in updates:
-        match one:
-            case u.DoubtAnswer(view):
-                needed.append(q.ViewIs(view, world.views[view].token))
-            case u.DropChain(chain):
-                needed.append(q.ChainIs(chain, world.chains[chain].token))
-            case _:
-                pass
-    return needed
+    if not world.engine:  # what made the answers of an earlier version of ours, nobody has told
+        return noted, needed
+    answered = [view for view in world.views.values() if view.versions is not None]
+    dropped = [u.DropChain(chain) for chain in world.chains if is_state(chain)]
+    noted += [u.DoubtAnswer(view.name, engine=world.engine) for view in answered]
+    needed += [q.ViewIs(view.name, view.token) for view in answered]
+    return [*noted, *dropped], [*needed, *unmoved(world, dropped)]

@@ -54,7 +54,7 @@ class Status:
         calibration: what units of work were measured to cost; see
             `slacktide.engine.calibrating.Calibration`; `is_whole` is false where an earlier version measured fewer
             kinds of work, so that its prices of tasks are not taken. None where nobody has.
-        engine: the Spark and Java that make answers; None before the first run.
+        engine: the Spark and Java that make answers; None until a run had work for Spark.
     """
 
     root: str

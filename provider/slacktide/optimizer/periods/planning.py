@@ -33,6 +33,7 @@ from slacktide.optimizer.periods.pricing import Pricing
 from slacktide.optimizer.periods.progress import Progress
 from slacktide.optimizer.periods.rounds import Rounds
 from slacktide.optimizer.plan import Versions, ViewPlan
+from slacktide.optimizer.programs.determinacy import is_determined
 from slacktide.optimizer.programs.full import MOST_OPERATORS, SIGNED
 from slacktide.optimizer.programs.join_bags import is_there
 from slacktide.optimizer.programs.maintainability import Maintainability
@@ -114,7 +115,7 @@ class _Planning:
             return replace(plan, remembers=situation.remembers)
         analysis = maintained(self.view, situation.policy)
         is_alone = len(self.progress.reached) == 1 or situation.rebuilds or situation.is_apart
-        if is_alone or analysis is None:
+        if is_alone or analysis is None or not is_determined(analysis):
             return plan
         pricing = self._pricing(analysis)
         rounds = self._rounds(known, self.progress.quiet, pricing)
@@ -151,8 +152,8 @@ class _Planning:
         if len(known.reached) + 2 > MOST_INSTANTS:
             return self._idle(f"{len(known.reached) - 1} of them have stored something already")
         analysis = maintained(self.view, situation.policy)
-        if analysis is None or situation.is_apart:
-            return self._idle("the answer is computed in full")
+        if analysis is None or situation.is_apart or not is_determined(analysis):
+            return self._idle(_why_not(analysis))
         weight, due = known.weights[known.turn - 1], known.weights[-1]
         pricing = self._pricing(analysis)
         waiting = float(due) * pricing.waiting()
@@ -300,6 +301,12 @@ class _Planning:
             if source.changes[-1].rows.value == 0
         }
         return known.quiet | expected
+
+
+def _why_not(analysis: Maintainability | None) -> str:
+    """Why nothing is stored early. The memo takes a relation at an instant for one value, however it is computed."""
+    is_open = analysis is not None and not is_determined(analysis)
+    return "computed twice it may differ" if is_open else "the answer is computed in full"
 
 
 def _compared(planned: float, instead: float) -> dict[str, Any]:

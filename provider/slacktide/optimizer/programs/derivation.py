@@ -11,7 +11,7 @@ from typing import Any
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.scalar import Column
-from slacktide.algebra.tree import row_source, sources
+from slacktide.algebra.tree import row_source
 from slacktide.algebra.types import DataType
 from slacktide.common.chain_ids import answer_id
 from slacktide.errors import InvariantError
@@ -69,7 +69,7 @@ class Derivation:
 
     Attributes:
         join_orders: in which order changes meet the relations of a join.
-        scopes: the sources that each state which the program writes is made of.
+        stored: the relation that each state which the program writes is of, those below others first.
         used: the foreign keys that rules went by.
     """
 
@@ -90,7 +90,7 @@ class Derivation:
         self._kept = kept or frozenset()
         self._foreign_keys = premises.foreign_keys
         self.used: set[ForeignKey] = set()
-        self.scopes: dict[str, tuple[str, ...]] = {}
+        self.stored: dict[str, r.Rel] = {}
         self._view = view
         self._analysis = analysis
         self._changed = changed
@@ -147,7 +147,7 @@ class Derivation:
             is_base = begins or self.builds(chain)
             order = o.leading(child) if is_base else ()
             self._saves[chain] = (o.Save(chain, child, is_base, order),)
-            self.scopes[chain] = sources(rel)
+            self.stored[chain] = rel
 
     def keep(self, how: Recomputed) -> Kept:
         """Have this run write to what is kept of the input of an operator that is recomputed.
@@ -184,7 +184,7 @@ class Derivation:
             followed = o.Save(chain, first.followed(stored, change), is_base=True)
             steps = (followed, o.Refill(chain, anew, first.least))
         self._saves.setdefault(chain, steps)
-        self.scopes[chain] = sources(rel)
+        self.stored[chain] = rel
         rows = first.rows(saved)
         return Kept(rows, rows)
 

@@ -37,6 +37,11 @@ def are_states_determined(analysis: Maintainability) -> bool:
     return all(_is_determined(rel) for rel in relations(root) if rel != root or not is_stored)
 
 
+def is_determined(analysis: Maintainability) -> bool:
+    """Whether the answer and all results below it follow from the rows of the sources, so that any two computations agree."""
+    return all(map(_is_determined, relations(analysis.root)))
+
+
 def _is_determined(rel: r.Rel) -> bool:
     match rel:
         case r.Limit():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slacktide.algebra import relation as r
+from slacktide.algebra.tree import relations, sources
 from slacktide.common.tree import graft, of_type
 from slacktide.optimizer.programs.bases import publish_whole
 from slacktide.optimizer.programs.derivation import NO_PREMISES, Derivation, NotKeptError, Premises
@@ -107,7 +108,17 @@ def resume(
 def scopes(analysis: Maintainability) -> dict[str, tuple[str, ...]]:
     """The states that a maintained view keeps, and the sources that each is made of."""
     derivation, _ = _anew("", analysis)
-    return derivation.scopes
+    return {chain: sources(rel) for chain, rel in derivation.stored.items()}
+
+
+def stacks(analysis: Maintainability) -> dict[str, frozenset[str]]:
+    """The states that a maintained view keeps, and those below each, from which it is made."""
+    derivation, _ = _anew("", analysis)
+    found: dict[str, frozenset[str]] = {}
+    for chain, rel in derivation.stored.items():
+        within = frozenset(relations(rel))
+        found[chain] = frozenset(one for one in found if derivation.stored[one] in within)
+    return found
 
 
 def _anew(

@@ -11,9 +11,10 @@ from slacktide.common.reasons import Reason
 from slacktide.common.tree import of_type
 from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.programs.derivation import Premises
+from slacktide.optimizer.programs.determinacy import are_states_determined
 from slacktide.optimizer.programs.join_bags import is_ahead, is_there, joins_of, sources_of
 from slacktide.optimizer.programs.maintainability import Maintainability
-from slacktide.optimizer.programs.maintenance import maintain, scopes
+from slacktide.optimizer.programs.maintenance import maintain, scopes, stacks
 from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
 from slacktide.program.chains import chains_read
 from slacktide.program.operator import Program, ReadSnapshot, Save
@@ -49,6 +50,15 @@ def state_sources(view: ReadView, remembers: Collection[str] = ()) -> dict[str, 
     if analysis is None:
         return {}
     return {**scopes(analysis), **sources_of(analysis, remembers)}
+
+
+def undetermined_states(view: ReadView) -> dict[str, frozenset[str]]:
+    """The states of a view, and those below each, where what they hold does not follow from the rows of the sources alone.
+
+    Made twice, they may differ; so one goes with those below it alone that it was made from.
+    """
+    analysis = maintained(view)
+    return {} if analysis is None or are_states_determined(analysis) else stacks(analysis)
 
 
 @dataclass(frozen=True, slots=True)

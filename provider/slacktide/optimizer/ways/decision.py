@@ -60,7 +60,8 @@ def choose(name: str, view: ReadView, situation: Situation) -> Chosen:
         obstacles = view.reasons if analysis is None else analysis.verdict()
         return _stateless(name, view, analysis, situation, first_run(situation) + obstacles)
     if situation.policy == "full":
-        return _stateless(name, view, analysis, situation, (Reason("POLICY", "full"),))
+        anew = () if situation.start else situation.anew
+        return _stateless(name, view, analysis, situation, (*anew, Reason("POLICY", "full")))
     if not situation.start:
         return _built(name, view, analysis, situation, first_run(situation))
     if situation.rebuilds:
@@ -261,4 +262,6 @@ def _built(
 
 def first_run(situation: Situation) -> tuple[Reason, ...]:
     """Why a run has no answer to go on from; nothing where it has."""
-    return () if situation.start else situation.anew or (Reason("FIRST_RUN"),)
+    if situation.start:
+        return ()
+    return situation.anew or (Reason("FIRST_RUN"),)

@@ -42,6 +42,7 @@ class Situation:
         append_only: the sources of which no row is ever taken away, by declaration.
         later: as of `case.Case`.
         netted: the sources whose changes are netted, see `net_changes`.
+        unlike: states that another one below them was not made for, as that was made anew since; see `undetermined_states`.
         is_apart: whether the answer may not follow from the states of its versions; see `determinacy`.
         caught: of a run without an answer that goes on from where others have brought the view's states, or from those
             that the answer was not made from; None where there are none.
@@ -67,6 +68,7 @@ class Situation:
     append_only: frozenset[str] = frozenset()
     later: int | None = None
     netted: frozenset[str] = frozenset()
+    unlike: frozenset[str] = frozenset()
     is_apart: bool = False
     caught: Situation | None = None
 

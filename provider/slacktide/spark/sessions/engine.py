@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 
 
 def engine_of(spark: SparkSession) -> str:
-    """Name the Spark and Java of a session, such as ``Spark 4.1.2 on Java 17``.
+    """Name the Spark and Java of a session, such as ``Spark 4.1.2 on Java 17 with time zones 2025b``.
 
-    Two that have one name give the same values for the same rows. Of Java the feature release is told: its updates
-    mend what is unsafe, while another release may write a number, fold a letter or know a time zone otherwise.
+    What goes by it takes two of one name to give the same values for the same rows. Of Java the feature release is told,
+    as another one may write a number or fold a letter otherwise, and the rules of time zones, which its updates bring;
+    their other changes are not looked at. It is the driver's Java: executors are taken to have the same.
     """
-    system = java_class(spark, "java.lang.System")
-    return f"Spark {spark.version} on Java {system.getProperty('java.specification.version')}"
+    java = java_class(spark, "java.lang.System").getProperty("java.specification.version")
+    zones = java_class(spark, "java.time.zone.ZoneRulesProvider").getVersions("UTC").lastKey()
+    return f"Spark {spark.version} on Java {java} with time zones {zones}"

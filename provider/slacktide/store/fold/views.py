@@ -144,6 +144,8 @@ def _advance_period(draft: Draft, number: int, update: u.AdvancePeriod) -> None:
 
 
 def _doubt(draft: Draft, number: int, update: u.DoubtAnswer) -> None:
+    if bool(update.foreign_key) == bool(update.engine):
+        raise InvariantError(f"an update doubts the answer of {update.view} for no reason, or two")
     view = known(draft.views, "view", update.view)
     draft.views[view.name] = replace(
         view,
