@@ -144,7 +144,8 @@ def _inside(data_type: DataType) -> list[str]:
 
 
 def _unquoted(name: str) -> str:
-    return name.strip("`").replace("``", "`")
+    is_quoted = len(name) > 1 and name[0] == name[-1] == "`"
+    return name[1:-1].replace("``", "`") if is_quoted else name
 
 
 def _plain(data_type: DataType) -> DataType:

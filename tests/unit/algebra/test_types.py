@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slacktide.algebra.nested import is_storable, storable
+from slacktide.algebra.nested import fields, is_storable, storable
 from slacktide.algebra.types import is_told_apart
 
 
@@ -59,3 +59,8 @@ def test_values_that_an_image_tells_apart(given: str, told: bool) -> None:
 )
 def test_values_that_no_file_has(given: str, holds: bool) -> None:
     assert is_storable(given) is holds
+
+
+def test_names_of_fields_are_without_the_quotes_around_them_alone() -> None:
+    written = "STRUCT<a: INT, `b c`: STRING, `d```: INT, ```e`: INT>"
+    assert [name for name, _ in fields(written)] == ["a", "b c", "d`", "`e"]
