@@ -88,9 +88,7 @@ def _resumed(
     kept = frozenset(
         chain
         for chain in state_sources(view)
-        if chain in situation.states
-        and chain not in situation.unlike
-        and situation.states[chain].items() <= start.items()
+        if chain in situation.states and situation.states[chain].items() <= start.items()
     )
     premises = Premises(netted=situation.netted, statistics=situation.statistics)
     program = resume(name, analysis, changed, kept, premises)

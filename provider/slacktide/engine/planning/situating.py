@@ -37,9 +37,10 @@ def situation_of(
 ) -> Situation:
     """What the planner is told of a view in a run between two version vectors; see `Situation`."""
     world = known.world
-    states, unlike = state_versions(world), _unlike(world, view)
-    fit = {chain: at for chain, at in states.items() if chain not in unlike}
-    kept = {} if start else kept_versions(view, fit, end)
+    states = state_versions(world)
+    for chain in () if start else _unlike(world, view):
+        states.pop(chain, None)
+    kept = {} if start else kept_versions(view, states, end)
     since = {**end, **kept} if kept else start
     merged = _merged(world, view, end)
     statistics = known.statistics(view, since, end, record)
@@ -78,7 +79,6 @@ def situation_of(
         later=None if record is None else _later(record),
         append_only=frozenset(name for name in view.sources if world.sources[name].only_grows),
         netted=_netted(world, view, statistics, end),
-        unlike=unlike,
         is_apart=is_apart,
         caught=caught if caught and (is_apart or is_ahead(caught.kept, start)) else None,
     )
@@ -106,17 +106,18 @@ def _is_apart(world: World, record: ViewRecord, view: ReadView) -> bool:
     return analysis is not None and not are_states_determined(analysis)
 
 
-def _unlike(world: World, view: ReadView) -> frozenset[str]:
+def _unlike(world: World, view: ReadView) -> list[str]:
     """The states of a view that do not go with those below them: one of these is gone, or was made anew since."""
-    there, found = world.chains, set[str]()
-    for chain, below in undetermined_states(view).items():
-        over = there[chain].over if chain in there else {}
-        if any(
-            one not in there or over.get(one, there[one].origin) != there[one].origin
+    origins = {chain.id: chain.origin for chain in world.chains.values()}
+    return [
+        chain
+        for chain, below in undetermined_states(view).items()
+        if chain in origins
+        and any(
+            one not in origins or world.chains[chain].over.get(one, origins[one]) != origins[one]
             for one in below
-        ):
-            found.add(chain)
-    return frozenset(found)
+        )
+    ]
 
 
 def _netted(

@@ -24,7 +24,7 @@ class Situation:
         start: versions of the last answer by source; empty when there is none.
         end: versions that the next answer is to be made of.
         share: pending change over the size of the view's sources, both in rows or both in bytes.
-        states: the versions of each state that exists, by chain id.
+        states: the versions of each state that exists, by chain id; without an answer, of each that goes with those below it.
         policy: ``auto``, ``incremental`` or ``full``.
         token: log number of the last change of the view's definition or versions; see `ViewPlan`.
         mirrors: by source, the version up to which its mirror is compacted.
@@ -42,7 +42,6 @@ class Situation:
         append_only: the sources of which no row is ever taken away, by declaration.
         later: as of `case.Case`.
         netted: the sources whose changes are netted, see `net_changes`.
-        unlike: states that another one below them was not made for, as that was made anew since; see `undetermined_states`.
         is_apart: whether the answer may not follow from the states of its versions; see `determinacy`.
         caught: of a run without an answer that goes on from where others have brought the view's states, or from those
             that the answer was not made from; None where there are none.
@@ -68,7 +67,6 @@ class Situation:
     append_only: frozenset[str] = frozenset()
     later: int | None = None
     netted: frozenset[str] = frozenset()
-    unlike: frozenset[str] = frozenset()
     is_apart: bool = False
     caught: Situation | None = None
 
