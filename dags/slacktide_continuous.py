@@ -5,9 +5,9 @@
 **plan** discovers what landed and decides how each view is brought up to date, **refresh** submits
 that plan to Spark, **record** sums up what was done. Then it starts again.
 
-A workspace calls for a run when something has landed that a view lacks, when a declared source,
-function or view is missing in it, when it cannot be read, or when what the Variable says of it was
-changed. Nothing else starts a run: views that ask for the time wait for the next arrival.
+A workspace calls for a run when something has landed that a view lacks, when a sink lacks an answer,
+when a declared source, function or view is missing in it, when it cannot be read, or when what the
+Variable says of it was changed. Views that ask for the time start no run: they wait for the next arrival.
 
 Everything it works on stands in the Variable, which is read when a task runs. What is new is what
 the workspace has not answered yet: no event is trusted, hence none can be lost.

@@ -38,7 +38,7 @@ one the planner chooses, in one each view is maintained by increments whatever t
 its sources. Ten arrivals let the planner see what its runs cost. Then each share of the base comes in each nature
 {repetitions} times, in an order that is drawn, and the three refresh in turns.
 
-Spark {spark}, {cores} cores ({machine}), Slacktide {slacktide} ({commits}). To repeat it, into a file of another name, as what the file holds is not run again; it takes two and a half hours for sixteen views:
+Spark {spark}, {cores} cores ({machine}), Slacktide {slacktide} ({commits}). To repeat it, into a file of another name, as what the file holds is not run again; four views take an hour and a half:
 
 ```sh
 python -m tests.campaigns.hindsight --folder FOLDER --out FILE

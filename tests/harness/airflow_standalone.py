@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 from collections.abc import Iterator
@@ -22,6 +23,10 @@ from slacktide.orchestration.standalone import LocalAirflow
 DAG = "slacktide_continuous"
 DAGS = Path(__file__).parents[2] / "dags"
 MORE_DAGS = Path(__file__).parents[1] / "airflow" / "dags"
+REFERENCE = Path(__file__).parents[2] / "provider" / "docs" / "reference.md"
+EXAMPLE = re.compile(
+    r"<!-- executed by tests/airflow/test_reference.py -->\n```python\n(.*?)```", re.DOTALL
+)
 QUERY = "SELECT region, SUM(amount) AS revenue, COUNT(*) AS orders FROM orders GROUP BY region"
 SCHEMA = "id BIGINT, region STRING, amount BIGINT"
 
@@ -163,6 +168,8 @@ def shop(java_home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     dags = place / "dags"
     for folder in (DAGS, MORE_DAGS):
         shutil.copytree(folder, dags, dirs_exist_ok=True)
+    for number, example in enumerate(EXAMPLE.findall(REFERENCE.read_text(encoding="utf-8"))):
+        (dags / f"example_{number}.py").write_text(example, encoding="utf-8")
     airflow = LocalAirflow(
         home=place / "airflow",
         dags=dags,

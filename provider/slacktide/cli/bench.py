@@ -26,11 +26,13 @@ def bench(
     scale: Annotated[float, typer.Option(help="Scale of TPC-H; 1 is about a gigabyte.")] = 0.1,
     nature: Annotated[
         list[str] | None,
-        typer.Option(help="Nature of the changes; again for more. All three if not given."),
+        typer.Option(help="clustered, gaps or scattered; again for more. All if not given."),
     ] = None,
     share: Annotated[
         list[float] | None,
-        typer.Option(help="Rows that an arrival changes, as a share; again for more."),
+        typer.Option(
+            help="Rows that an arrival changes, as a share; again for more. 0.01 if not given."
+        ),
     ] = None,
     arrivals: Annotated[int, typer.Option(min=1, help="Arrivals of each nature and share.")] = 2,
     warming: Annotated[

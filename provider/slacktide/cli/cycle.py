@@ -122,7 +122,10 @@ def refresh(
     context: typer.Context,
     plan: Annotated[
         str | None,
-        typer.Option(metavar="FILE|ID", help="Run exactly this plan, from a file or by its id."),
+        typer.Option(
+            metavar="FILE|ID",
+            help="Run this plan, from a file or by its id; what others overtook is planned again.",
+        ),
     ] = None,
     views: Views = None,
     due: Due = False,
@@ -136,6 +139,8 @@ def refresh(
         )
     workspace = opened(context)
     chosen = None if plan is None else read_plan(plan)
+    if isinstance(chosen, str) and workspace.report(chosen) is None:
+        chosen = workspace.stored_plan(chosen)  # before Spark is started for nothing
     if views or due:
         chosen = workspace.plan(names(views), due=due)
     with spark_session("refresh") as spark, progress("refreshing"):

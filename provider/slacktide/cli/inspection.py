@@ -78,7 +78,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     for source in found["sources"].values():
         for key in source["foreign_keys"]:
             if key["state"] == "broken":
-                say(f"foreign key {key['name']} {key['broken']}: slacktide verify --references")
+                say(f"foreign key {key['name']} {key['broken']}: {key['hint']}")
     if found["views"]:
         show_views(found["views"])
     else:
@@ -272,10 +272,14 @@ def _difference(row: Mapping[str, str]) -> str:
 def gc(
     context: typer.Context,
     keep_runs: Annotated[
-        int | None, typer.Option(min=1, help="Keep that many of the newest runs readable.")
+        int | None,
+        typer.Option(min=1, help="Keep that many of the newest runs readable; all if not given."),
     ] = None,
     grace: Annotated[
-        str, typer.Option(help="Longer than the longest run, and than readers read.")
+        str,
+        typer.Option(
+            help="Younger files stay: longer than the longest run, and than readers read."
+        ),
     ] = "6h",
     as_json: AsJson = False,
 ) -> None:

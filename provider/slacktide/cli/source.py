@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -101,6 +101,36 @@ def list_all(context: typer.Context, as_json: AsJson = False) -> None:
         say("no sources yet: slacktide source add --help")
     else:
         show_sources(found)
+
+
+@sources.command("arrivals")
+def arrivals(
+    context: typer.Context,
+    name: Name,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List the files that were accepted, the newest first, and which are no longer needed."""
+    found = opened(context).arrivals(name, limit=limit)
+    if as_json:
+        emit({"source": name, "arrivals": found})
+    elif not found:
+        say(f"source {name} has no arrivals yet")
+    else:
+        show_table(("version", "file", "rows", "bytes", "accepted", "marks"), _lines(found))
+
+
+def _lines(found: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+    return [
+        (one["version"], file, one["rows"], one["bytes"], one["accepted"], _marks_of(one))
+        for one in found
+        for file in one["files"]
+    ]
+
+
+def _marks_of(arrival: Mapping[str, Any]) -> str:
+    marks = ["skipped"] if arrival["skipped"] else []
+    return "; ".join(marks if arrival["needed"] else [*marks, "no longer needed"])
 
 
 def show_sources(found: dict[str, dict[str, Any]]) -> None:

@@ -23,11 +23,18 @@ Sql = Annotated[str | None, typer.Option("--sql", metavar="TEXT", help="The quer
 File = Annotated[
     str | None, typer.Option("--file", "-f", metavar="FILE", help="A file with it; - is stdin.")
 ]
-Policy = Annotated[str | None, typer.Option(help="auto; incremental refuses what cannot be; full.")]
+Policy = Annotated[
+    str | None,
+    typer.Option(
+        help="auto (the cheaper way), incremental (refused where the query cannot be), or full."
+    ),
+]
 Setting = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="Another setting, JSON where it is one; repeatable."
+        "--set",
+        metavar="NAME=VALUE",
+        help="Another setting, as in goal='{\"rounds\": 24}'; repeatable.",
     ),
 ]
 Sink = Annotated[
@@ -94,12 +101,13 @@ def _put(
     settings: dict[str, Any],
     modes: tuple[bool, bool, bool],
 ) -> None:
-    from slacktide.engine.definitions.drafts import notice_of
+    from slacktide.engine.definitions.drafts import check_settings, notice_of
     from slacktide.engine.definitions.places import sink_path
     from slacktide.engine.telling.explanation import explain_read
 
     replacing, dry_run, as_json = modes
     text = query_text(*given)
+    check_settings(name, settings)  # before Spark is started for nothing
     workspace = opened(context)
     old = workspace.sinks().get(name) if replacing else None
     with spark_session("view") as spark:

@@ -32,10 +32,10 @@ SENTENCES: Final = MappingProxyType(
         "OPERATOR_NOT_INCREMENTAL": "{detail} is computed anew from the sources",
         "POLICY": "the view's policy is {detail}",
         "PROGRAM_REFUSED": "Spark refuses the program of the change, so the query's text ran over all rows ({detail})",
-        "REBUILD_DIFFERS": "the plan as read does not give the types of the query ({detail})",
+        "REBUILD_DIFFERS": "Slacktide's form of the query has other types than Spark's ({detail})",
         "RECURSIVE_QUERY": "the query is recursive",
         "REFERENCE_BROKEN": "the answer went by a foreign key that does not hold ({detail})",
-        "RUNTIME_GUARD": "the run wrote or took more than its program is worth ({detail})",
+        "RUNTIME_GUARD": "increments wrote or took more than a full run would, so the answer was computed in full ({detail})",
         "SEARCH_CUT": "the search for a plan ended when its budget was spent, so a cheaper one may exist",
         "STALE_PLAN": "what the plan started from has moved, so it was made again ({detail})",
         "STATES_LEFT": "what increments would save does not pay for building the states yet ({detail})",
@@ -44,8 +44,8 @@ SENTENCES: Final = MappingProxyType(
         "STATE_MISSING": "what the view needs to remember is not there ({detail})",
         "STORED_EARLY": "the answer goes on from what refreshes before it have stored ({detail})",
         "UNGROUPABLE_TYPE": "rows of type {detail} cannot be told apart by grouping",
-        "UNREADABLE_EXPRESSION": "the expression {detail} is not read",
-        "UNREADABLE_NODE": "the operator {detail} is not read",
+        "UNREADABLE_EXPRESSION": "the expression {detail} is none that Slacktide knows",
+        "UNREADABLE_NODE": "the operator {detail} is none that Slacktide knows",
         "UNSTORABLE_TYPE": "no file can have values of type {detail}, which would have to be remembered",
     }
 )

@@ -20,13 +20,14 @@ from slacktide.engine.checking.foreign_key_verification import (
 from slacktide.engine.checking.verification import Verification, Verifier
 from slacktide.engine.definitions.catalogue import Catalogue
 from slacktide.engine.definitions.declaring import declare
-from slacktide.engine.definitions.drafts import known
+from slacktide.engine.definitions.drafts import check_all_known, check_known
 from slacktide.engine.intake.accepting import Intake
 from slacktide.engine.plan import Plan
 from slacktide.engine.planning.plan_making import make_plan
 from slacktide.engine.reports import Report
 from slacktide.engine.running.applying import run_declared
 from slacktide.engine.running.refreshing import Refresh
+from slacktide.engine.telling.arrivals import arrivals_of
 from slacktide.engine.telling.explanation import (
     Explanation,
     explain_plan,
@@ -142,7 +143,7 @@ class Workspace(WorkspaceDefinitions):
 
         Args:
             views: the views to refresh; None for all that are not paused.
-            event: the instant of a trigger event, in place of `now`.
+            event: the instant of a trigger event, which counts where `now` is not given.
             now: the instant that functions of the clock give.
             declarations: those of the Airflow Variable; what is missing is added: sources and
                 functions at once, views by the run.
@@ -247,10 +248,9 @@ class Workspace(WorkspaceDefinitions):
             return explain_plan((report and self._stored(target.plan_id)) or target, report)
         world = self._store.world()
         if target in world.views or spark is None:
-            known("view", target, world.views)
+            check_known("view", target, world.views)
             return explain_view(world, target, self._stored)
-        draft = self.draft_view(spark, "explained", target)
-        return explain_read("of this text", draft.view)
+        return explain_read("of this text", self.draft_view(spark, "explained", target).view)
 
     def what_if(
         self,
@@ -265,9 +265,8 @@ class Workspace(WorkspaceDefinitions):
 
         The arguments, and what is raised, are those of `slacktide.engine.telling.what_if.compare`.
         """
-        world = self._store.world()
         return compare(
-            world,
+            self._store.world(),
             pace=pace,
             policy=policy,
             without=without,
@@ -299,10 +298,8 @@ class Workspace(WorkspaceDefinitions):
 
         world = self._store.world()
         names = list(world.views) if views is None else list(views)
-        for name in (*names, *(answers or {})):
-            known("view", name, world.views)
-        for name in sources or {}:
-            known("source", name, world.sources)
+        check_all_known("view", (*names, *(answers or {})), world.views)
+        check_all_known("source", sources or (), world.sources)
         plain = Plain(sources or {}, answers or {})
         return Verifier(self._store, world, spark, plain).verify(names)
 
@@ -326,6 +323,10 @@ class Workspace(WorkspaceDefinitions):
     def status(self) -> Status:
         """Sources, views, their freshness and what they keep."""
         return make_status(self._store, self._intake.waiting(), self._sinks.states())
+
+    def arrivals(self, source: str, *, limit: int | None = None) -> Sequence[Mapping[str, Any]]:
+        """What a source has accepted, the newest first; see `arrivals_of`."""
+        return arrivals_of(self._store.world(), source, limit)
 
     def history(self, view: str | None = None, *, limit: int | None = None) -> Sequence[Report]:
         """Reports of runs, oldest first; of one view, the runs that computed it.

@@ -45,10 +45,7 @@ def estimated(
 
 
 def _caught_up(name: str, view: ReadView, situation: Situation) -> ViewPlan:
-    """Plan a run; a view that lags behind states which others have brought on, or made, goes on from these.
-
-    It would have them build anew what they share, in every run for as long as it fails.
-    """
+    """Plan a run. A view that lags behind shared states goes on from these: else every run would build them anew, for as long as it fails."""
     plan = _planned(name, view, situation)
     lags = any(one.code == "STATE_MISSING" for one in plan.reasons)
     if not lags or situation.caught is None:

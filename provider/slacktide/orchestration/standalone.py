@@ -112,7 +112,7 @@ class LocalAirflow:
         if not program.is_file():
             raise SetupError(
                 f"{program} does not exist",
-                hint="install airflow-provider-slacktide[airflow] into this Python",
+                hint="in a checkout of Slacktide: pip install '.[airflow]' into this Python",
             )
         (self.home / "plugins").mkdir(parents=True, exist_ok=True)
         with free_ports(3) as ports:

@@ -98,7 +98,7 @@ def application() -> str:
             return str(path)
     raise SetupError(
         "the driver program slacktide/cli/submit.py is not on this worker",
-        hint="install airflow-provider-slacktide from its wheel, not as an archive on the path",
+        hint="install Slacktide by pip, not as an archive on the path",
     )
 
 
@@ -127,7 +127,7 @@ def check_programs(binary: str) -> None:
     if shutil.which(binary) is None:
         raise SetupError(
             f"{binary} is not on the PATH of this worker",
-            hint="install airflow-provider-slacktide[spark], or a Spark distribution",
+            hint="in a checkout of Slacktide: pip install '.[spark]'; or install a Spark distribution",
         )
     home = os.environ.get("JAVA_HOME")
     java = Path(home) / "bin" / "java" if home else None

@@ -41,6 +41,8 @@ MAKE_ROOM: Final = (
     "'slacktide gc' removes what nobody needs"
 )
 _FULL: Final = ("No space left on device", "Disk quota exceeded")
+_MACHINE: Final = ("169.254.169.254", "169.254.170.2")
+"""Addresses at which machines of Amazon tell their roles, and containers theirs."""
 _FOREIGN: Final = (failure.BaseError, ValueError, OSError)
 
 
@@ -289,6 +291,11 @@ def is_denied(path: Path, mode: int = os.R_OK | os.W_OK) -> bool:
     return not os.access(path, mode, effective_ids=True)
 
 
+def asked_machine(text: str) -> bool:
+    """Whether a call has failed that asks the machine for its role, as is done where no credentials are given."""
+    return any(address in text for address in _MACHINE)
+
+
 def is_disk_full(text: str) -> bool:
     """Whether what a system says of a failure is that a disk, or a share of it, is full."""
     return any(sign in text for sign in _FULL)
@@ -301,7 +308,7 @@ def _translate(error: Exception, where: str, *, denied: bool) -> SlacktideError:
             f"{where} may not be read or written by this user",
             hint="grant access to it, or run as a user that has it",
         )
-    if isinstance(error, failure.UnauthenticatedError):
+    if isinstance(error, failure.UnauthenticatedError) or asked_machine(fact):
         return SetupError(
             f"{where} cannot be reached without credentials: {fact}",
             hint="give them in the Airflow connection or the environment",

@@ -100,7 +100,7 @@ class Store:
         if not store._log.append(0, data, token):
             raise WorkspaceExistsError(
                 f"there is a workspace at {store.root}",
-                hint="open it, or choose another address",
+                hint="use it as it is, or give another address",
             )
         store._log.check_conditional_writes(data)
         store._load()
@@ -229,7 +229,7 @@ class Store:
         Raises:
             UnknownObjectError: no run has this number.
         """
-        record = self.world().runs.get(run)
+        record = self._world.runs.get(run) or self.world().runs.get(run)
         if record is None:
             raise UnknownObjectError(f"there is no run {run}", hint="see: slacktide history")
         if record.report:

@@ -69,8 +69,7 @@ class World:
         """The rows of all changes of some sources, from one version of each to another; None where some are not known."""
         total = Totals()
         for name, version in end.items():
-            arrivals = self.sources[name].arrivals
-            total = total.plus(arrivals.totals(start.get(name, 0), version))
+            total = total.plus(self.sources[name].totals(start.get(name, 0), version))
         return total.rows
 
     def relation(self, name: str) -> str | None:

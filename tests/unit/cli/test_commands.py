@@ -102,6 +102,21 @@ def test_source_add_shows_the_columns(program: Program, tmp_path: Path) -> None:
     assert "STRING" in ran.out
 
 
+def test_arrivals_say_which_file_is_which_version(shop: Program) -> None:
+    assert shop("source", "arrivals", "orders").out == "source orders has no arrivals yet\n"
+    shop("discover")
+    shop("source", "skip", "orders", "1")
+    (told,) = shop("source", "arrivals", "orders", "--json").document["arrivals"]
+    (path,) = told["files"]
+    assert Path(path).is_file()
+    assert (told["version"], told["skipped"], told["needed"]) == (1, True, True)
+    printed = " ".join(shop("source", "arrivals", "orders", "--limit", "1").out.split())
+    assert Path(path).name in printed.replace(" ", "")
+    assert printed.endswith("skipped")
+    lost = shop("source", "arrivals", "order")
+    assert (lost.code, "order" in lost.err) == (2, True)
+
+
 def test_source_marks(shop: Program) -> None:
     shop("discover")
     assert shop("source", "hold", "orders").code == 0

@@ -183,7 +183,7 @@ def test_the_contract_is_there() -> None:
 
 
 VERBS = ("add", "list", "drop")
-SOURCE_VERBS = ("alter", "skip", "hold", "release", "complete", "reset")
+SOURCE_VERBS = ("arrivals", "alter", "skip", "hold", "release", "complete", "reset")
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -12,6 +12,7 @@ from slacktide.algebra.textual import from_text
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
 from slacktide.common.tree import of_type
+from slacktide.engine.planning.mirrors_due import is_mirror_due
 from slacktide.engine.planning.plan_making import make_plan
 from slacktide.engine.planning.staleness import again, stale
 from slacktide.errors import InvalidSettingError
@@ -39,6 +40,16 @@ def view(name: str, *, at: int | None = None, run: int = 1) -> list[s.Update]:
     definition = ReadView(None, (), sources=("t",)).to_dict()
     added: list[s.Update] = [s.AddView(name, "SELECT 1", {}, {}, definition)]
     return added if at is None else [*added, s.AdvanceView(name, {"t": at}, run)]
+
+
+@pytest.mark.parametrize(("came", "is_due"), [((20,), False), ((21,), True), ((10, 11), True)])
+def test_a_mirror_is_written_anew_once_a_fifth_has_come_to_it(
+    came: tuple[int, ...], *, is_due: bool
+) -> None:
+    """Of a feed whose files nobody counts when they land, by its segments."""
+    base, *more = [s.Segment(n, (), rows, 10, {"t": n}) for n, rows in enumerate((100, *came), 1)]
+    there = world(s.SetChain(s.Chain("sources/t", (), base, tuple(more))))
+    assert is_mirror_due(there, "t", 5) == is_due
 
 
 def end(of: s.World, *names: str) -> int:

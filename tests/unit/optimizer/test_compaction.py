@@ -11,7 +11,6 @@ from slacktide.algebra import scalar as s
 from slacktide.errors import InvariantError
 from slacktide.optimizer.compaction import (
     BASE_SHARE,
-    PRICES,
     Compaction,
     Piece,
     Prices,
@@ -190,9 +189,3 @@ def test_a_bag_is_consolidated_and_a_state_combined() -> None:
 def test_a_state_must_say_what_its_keys_are() -> None:
     with pytest.raises(InvariantError, match="read_state"):
         merge_program("states/s", 1, o.ReadState("states/s", COLUMNS))
-
-
-def test_the_prices_are_those_that_were_measured() -> None:
-    assert PRICES.job > PRICES.file > 0
-    assert PRICES.write > PRICES.read > 0
-    assert PRICES.write_byte > 0

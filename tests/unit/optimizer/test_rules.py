@@ -89,6 +89,19 @@ def test_every_rule_is_here() -> None:
 
 
 @pytest.mark.parametrize("name", FIRES)
+def test_it_is_the_rule_that_is_taken(name: str) -> None:
+    relation, _ = FIRES[name]
+    derivation = Derivation(
+        "v",
+        Maintainability(relation),
+        changed=frozenset({"orders", "lines"}),
+        premises=Premises(KNOWN.get(name, frozenset())),
+    )
+    taken = (rule for rule in RULES if rule.node is type(relation))
+    assert next(rule.name for rule in taken if rule.where(relation, derivation)) == name
+
+
+@pytest.mark.parametrize("name", FIRES)
 def test_it_fires_on_what_changed(name: str) -> None:
     relation, kind = FIRES[name]
     known = KNOWN.get(name, frozenset())

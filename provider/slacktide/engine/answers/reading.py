@@ -9,7 +9,7 @@ from slacktide.algebra.sql import quoted, scalar_sql, sort_key_sql
 from slacktide.algebra.view import ReadView
 from slacktide.common.change_feed import CHANGE_TYPE, COMMIT_VERSION, DELETE, INSERT
 from slacktide.engine.answers.former_texts import text_as_of, texts_between
-from slacktide.engine.definitions.drafts import known
+from slacktide.engine.definitions.drafts import check_known
 from slacktide.errors import UnknownObjectError, UnsupportedQueryError
 from slacktide.spark.files.defaults import never_null_sql
 from slacktide.spark.sessions.shelf import Shelf
@@ -44,7 +44,7 @@ def read_answer(
     """
     from slacktide.spark.failures.translation import translated
 
-    known("view", name, world.views)
+    check_known("view", name, world.views)
     if run is not None and run not in world.runs:
         raise UnknownObjectError(f"there is no run {run}", hint="see: slacktide history")
     text = text_as_of(world.views[name], run)
@@ -78,7 +78,7 @@ def read_changes(
     """
     from slacktide.spark.failures.translation import translated
 
-    known("view", name, world.views)
+    check_known("view", name, world.views)
     record = world.views[name]
     _check_since(world, since)
     texts = texts_between(world, record, since, until)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,8 @@ from slacktide.engine.definitions.drafts import (
     ViewDraft,
     check_free,
     check_function,
+    check_known,
     draft_view,
-    known,
     refuse_if_called,
     refuse_if_read,
 )
@@ -40,7 +41,6 @@ from slacktide.errors import (
     FunctionError,
     InvalidNameError,
     InvalidSettingError,
-    InvariantError,
     ObjectExistsError,
 )
 from slacktide.store import requirement as q
@@ -72,8 +72,10 @@ class Catalogue:
 
         def define(world: World) -> Redefinition:
             check_free(world, name)
-            check_source_places(name, check_arguments(kind, arguments), self._store.root, world)
-            found = check_source(name, kind, arguments, storage_options=self._store.options)
+            with _about(name):
+                checked = check_arguments(kind, arguments)
+                found = check_source(name, kind, arguments, storage_options=self._store.options)
+            check_source_places(name, checked, self._store.root, world)
             update = u.AddSource(name, kind, found.arguments, found.schema)
             # What is only read may lie anywhere but where we write; a quarantine meets nothing.
             apart = q.NonePlaced(world.number, read="quarantine" in found.arguments)
@@ -109,7 +111,7 @@ class Catalogue:
         """Put another text in the place of a view's, and read again what reads it."""
 
         def redefine(world: World) -> Redefinition:
-            known("view", name, world.views)
+            check_known("view", name, world.views)
             found = replaced_view(spark, world, name, sql, settings)
             self._check_sinks(found.updates, world)
             apart = _apart(found.updates, world)
@@ -128,7 +130,7 @@ class Catalogue:
         """Give a source more columns; give the names of the views that mean something else now."""
 
         def redefine(world: World) -> Redefinition:
-            known("source", name, world.sources)
+            check_known("source", name, world.sources)
             source = world.sources[name]
             wide = widened(source, schema)
             altered = replace(source, arguments=wide.arguments, schema=wide.schema)
@@ -166,21 +168,20 @@ class Catalogue:
 
     def _redefine(self, make: Callable[[World], Redefinition]) -> Redefinition:
         """Commit what a definition does; made again where another writer moved what it goes by."""
-        for attempt in range(_COMMITS):
-            made = make(self._store.world())
-            try:
-                self._store.commit(made.updates, made.requirements)
-            except CommitConflictError:
-                if attempt == _COMMITS - 1:
-                    raise
-            else:
-                return made
-        raise InvariantError("a definition was neither committed nor refused")
+        for _ in range(_COMMITS - 1):
+            with suppress(CommitConflictError):
+                return self._committed(make)
+        return self._committed(make)
+
+    def _committed(self, make: Callable[[World], Redefinition]) -> Redefinition:
+        made = make(self._store.world())
+        self._store.commit(made.updates, made.requirements)
+        return made
 
     def drop_view(self, name: str) -> None:
         """Remove a view, its answer, and the states that no other view keeps."""
         world = self._store.world()
-        known("view", name, world.views)
+        check_known("view", name, world.views)
         refuse_if_read(world, "view", name)
         states = forget_states(world, {name: ()})
         updates: list[u.Update] = [u.DropView(name), *_forget_changes(world, name), *states]
@@ -193,24 +194,24 @@ class Catalogue:
     def drop_source(self, name: str) -> None:
         """Remove a source that no view reads."""
         world = self._store.world()
-        known("source", name, world.sources)
+        check_known("source", name, world.sources)
         refuse_if_read(world, "source", name)
         self._store.commit([u.DropSource(name)], [q.SourceIs(name, world.sources[name].epoch)])
 
     def reset_source(self, name: str) -> None:
         """Forget the history of a source."""
         world = self._store.world()
-        known("source", name, world.sources)
+        check_known("source", name, world.sources)
         self._store.commit([u.ResetSource(name)], [q.SourceIs(name, world.sources[name].epoch)])
 
     def hold_source(self, name: str, *, held: bool) -> None:
         """Hold or release a source."""
-        known("source", name, self._store.world().sources)
+        check_known("source", name, self._store.world().sources)
         self._store.commit([u.HoldSource(name, held)])
 
     def mark_complete(self, name: str, until: datetime | str) -> None:
         """Mark a source as complete up to a point."""
-        known("source", name, self._store.world().sources)
+        check_known("source", name, self._store.world().sources)
         text = until if isinstance(until, str) else isoformat(until)
         if not is_point(text):
             raise InvalidSettingError(
@@ -221,7 +222,7 @@ class Catalogue:
 
     def pause_view(self, name: str, *, paused: bool) -> None:
         """Pause a view, or go on."""
-        known("view", name, self._store.world().views)
+        check_known("view", name, self._store.world().views)
         self._store.commit([u.PauseView(name, paused)])
 
     def add_function(
@@ -255,10 +256,19 @@ class Catalogue:
     def drop_function(self, name: str) -> None:
         """Remove a function that no view calls."""
         world = self._store.world()
-        known("function", name, world.functions)
+        check_known("function", name, world.functions)
         refuse_if_called(world, name)
         unused: list[q.Requirement] = [q.FunctionIs(world.functions[name]), q.Uncalled(name)]
         self._store.commit([u.DropFunction(name)], unused)
+
+
+@contextmanager
+def _about(source: str) -> Iterator[None]:
+    """Say of which source a wrong setting is, as one Variable declares many."""
+    try:
+        yield
+    except InvalidSettingError as error:
+        raise InvalidSettingError(f"source {source}: {error.message}", hint=error.hint) from error
 
 
 def _apart(updates: Iterable[u.Update], world: World) -> list[q.Requirement]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from slacktide.spark.sessions.handles import SparkSession
 
 POLICIES = ("auto", "incremental", "full")
-# Settings that no planner acts on, and the values that say what happens anyway.
+# Settings without effect, and the values that ask for nothing else; a goal acts by its weights or rounds alone.
 KEPT: Mapping[str, Any] = MappingProxyType(
     {"due": "arrival", "goal": {"total": True}, "state_budget": None}
 )
@@ -323,7 +323,7 @@ def check_function(name: str, returns: str, declaration: Mapping[str, Any]) -> N
         )
 
 
-def known(kind: str, name: str, names: Mapping[str, Any]) -> None:
+def check_known(kind: str, name: str, names: Mapping[str, Any]) -> None:
     """Check that an object is there.
 
     Raises:
@@ -334,6 +334,12 @@ def known(kind: str, name: str, names: Mapping[str, Any]) -> None:
         raise UnknownObjectError(
             f"there is no {kind} {name!r}", hint=f"the workspace has these: {listed}"
         )
+
+
+def check_all_known(kind: str, names: Iterable[str], there: Mapping[str, Any]) -> None:
+    """Check that a workspace has all objects of some names; see `check_known`."""
+    for name in names:
+        check_known(kind, name, there)
 
 
 def refuse_if_read(world: World, kind: str, name: str) -> None:

@@ -31,7 +31,7 @@ def all_texts(world: World) -> dict[str, str]:
     """Texts of all views that others may read, each after those that it reads itself."""
     texts: dict[str, str] = {}
     for record in world.views.values():
-        if ReadView.from_dict(record.definition).deterministic:
+        if record.definition["deterministic"]:
             texts.update(views_below(world, record))
             texts[record.name] = record.sql
     return texts

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from slacktide.common.clock import Clock, isoformat
-from slacktide.engine.definitions.drafts import known
+from slacktide.engine.definitions.drafts import check_known
 from slacktide.engine.intake.sole_copies import check_left_out
 from slacktide.engine.sources import Look, accept, look_again, peek, resolve_file, wide_ddl
 from slacktide.errors import (
@@ -53,48 +53,51 @@ class Intake:
     def discover(self) -> dict[str, int]:
         """Accept what has landed at each source; give the newest versions."""
         failures: list[SourceError] = []
-        for name, source in self._store.world().sources.items():
+        for source in self._store.world().sources.values():
             try:
                 if not source.held:
-                    self._discover(name)
+                    self._discover(source)
             except SourceError as failure:
                 failures.append(failure)
         if failures:  # after the others were taken in
             raise failures[0]
         return {name: source.version for name, source in self._store.world().sources.items()}
 
-    def _discover(self, name: str) -> None:
-        while True:
-            source = self._store.world().sources.get(name)
-            if source is None:
-                return
-            look = self._look(source)
-            if not self._settled(source, look):
-                continue
-            if not look.fresh:
-                return
-            now = self._clock()
-            accepted = accept(source, look.fresh, storage_options=self._store.options, now=now)
-            if not accepted.arrivals:
-                return
-            requirements: list[q.Requirement] = [
-                q.SourceIs(name, source.epoch),
-                q.SourceArrivals(name, source.version),
-            ]
-            # What was expected of the files must still be so, and what was not must be noted.
-            requirements.append(q.DefinedBy("source", name, source.defined))
-            updates: list[u.Update] = [u.AcceptArrivals(name, accepted.arrivals)]
-            if accepted.extra:
-                updates.append(u.NoteColumns(name, accepted.extra))
-            if accepted.statistics:
-                updates.append(u.NoteStatistics(name, accepted.statistics))
-            if accepted.spans:
-                updates.append(u.NoteSpans(name, accepted.spans))
-            try:
-                self._store.commit(updates, requirements)
-            except CommitConflictError:
-                continue  # another discovery was faster; what it took is no longer new
-            return
+    def _discover(self, source: Source | None) -> None:
+        """Accept what has landed at a source; where another writer was faster, at the source as it is then."""
+        while source is not None and not self._take_in(source):
+            source = self._store.world().sources.get(source.name)
+
+    def _take_in(self, source: Source) -> bool:
+        """Accept what has landed at a source; False where another writer moved it meanwhile."""
+        look = self._look(source)
+        if not self._settled(source, look):
+            return False
+        if not look.fresh:
+            return True
+        now = self._clock()
+        accepted = accept(source, look.fresh, storage_options=self._store.options, now=now)
+        if not accepted.arrivals:
+            return True
+        name = source.name
+        requirements: list[q.Requirement] = [
+            q.SourceIs(name, source.epoch),
+            q.SourceArrivals(name, source.version),
+        ]
+        # What was expected of the files must still be so, and what was not must be noted.
+        requirements.append(q.DefinedBy("source", name, source.defined))
+        updates: list[u.Update] = [u.AcceptArrivals(name, accepted.arrivals)]
+        if accepted.extra:
+            updates.append(u.NoteColumns(name, accepted.extra))
+        if accepted.statistics:
+            updates.append(u.NoteStatistics(name, accepted.statistics))
+        if accepted.spans:
+            updates.append(u.NoteSpans(name, accepted.spans))
+        try:
+            self._store.commit(updates, requirements)
+        except CommitConflictError:
+            return False  # what the other one took is no longer new
+        return True
 
     def _settled(self, source: Source, look: Look) -> bool:
         """Whether accepted files are what they were, those that were touched by new marks; not where the source moved.
@@ -162,7 +165,7 @@ class Intake:
             SourceError: its rows cannot be taken out of the mirror, as files that came since are gone.
         """
         world = self._store.world()
-        known("source", name, world.sources)
+        check_known("source", name, world.sources)
         source = world.sources[name]
         if not isinstance(arrival, str):
             arrival = int(arrival)  # it may be a number of NumPy, which no log can hold
@@ -226,7 +229,8 @@ def _called(source: Source, paths: Sequence[str], name: str, landed: Collection[
     if not alike:
         listed = ", ".join(_last(path) for path in [*landed][:5]) or "none"
         raise UnknownObjectError(
-            f"source {source.name} has no file {name!r}", hint=f"files that landed: {listed}"
+            f"source {source.name} has no file {name!r}",
+            hint=f"files that landed and are not accepted yet: {listed}; accepted ones: slacktide source arrivals {source.name}",
         )
     if len(alike) > 1:
         raise InvalidSettingError(

@@ -12,12 +12,11 @@ from slacktide.store.world import World, reads
 
 
 def next_ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
-    """How far each source is taken in: all of it, unless it is held or has a backlog limit.
+    """The version up to which each source is taken in: its newest, less what a hold or `max_backlog` keeps out.
 
-    No less than the foremost view has taken in, from where the limit counts: all views of a run, and so the
-    states that they share, stand at one version afterwards, and one that fails in every run holds no other back.
-    An answer that is made anew does not go back in time. Nor does a run go behind the rows of a mirror, as the
-    files of older ones may be gone.
+    Never less than the most advanced view has, from where a backlog counts: all views of a run, and the states that they
+    share, stand at one version afterwards, and a view that fails in every run holds no other back. Nor less than the
+    mirror has, as its older files may be gone.
     """
     readers: dict[str, list[ViewRecord]] = {}
     for record in records:

@@ -17,7 +17,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.tree import relations
 from slacktide.algebra.view import ReadView
 from slacktide.algebra.widths import row_width
-from slacktide.common.chain_ids import answer_id, mirror_id
+from slacktide.common.chain_ids import answer_id, is_changes, mirror_id
 from slacktide.engine.planning.lessons import has_stumbled, has_turned_back, past_run, sample_of
 from slacktide.engine.planning.sizes import (
     changed_rows,
@@ -169,6 +169,7 @@ class Knowledge:
         return {
             name: replace(stored_facts(chain), extension=extension_of(chain, self.world))
             for name, chain in self.world.chains.items()
+            if not is_changes(name)
         }
 
     def _rows(self, name: str, end: int) -> Figure:

@@ -49,7 +49,7 @@ def since_base(world: World, name: str, end: int) -> Totals:
     chain = world.chains.get(mirror_id(name))
     if chain is None or chain.base is None or is_mirror_due(world, name, end):
         return Totals()
-    return world.sources[name].arrivals.totals(chain.base.versions[name], end)
+    return world.sources[name].totals(chain.base.versions[name], end)
 
 
 def is_mirror_due(world: World, name: str, end: int) -> bool:
@@ -59,9 +59,13 @@ def is_mirror_due(world: World, name: str, end: int) -> bool:
 
 
 def _mirrored(world: World, source: Source, end: int) -> tuple[int | None, int]:
+    """Rows of the base of a mirror, and of what came to it: segments as they were written, landed files as they were counted.
+
+    Rows of text files are not counted when these land, but are once they are a segment.
+    """
     chain = world.chains.get(mirror_id(source.name))
-    base = None if chain is None else chain.base
-    if base is None:
+    if chain is None or chain.base is None or chain.versions is None:
         return None, 0
-    version = base.versions[source.name]
-    return base.rows, sum(arrival.rows or 0 for arrival in source.arrivals[version:end])
+    told = chain.versions[source.name]
+    landed = source.totals(told, end).rows if told < end else 0
+    return chain.base.rows, sum(piece.rows for piece in chain.segments) + (landed or 0)

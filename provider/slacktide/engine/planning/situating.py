@@ -126,8 +126,8 @@ def _netted(
     """The sources of a view whose changes are netted, of those that have ever lost a row, or may have."""
     if view.relation is None:
         return frozenset()
-    arrivals = {name: world.sources[name].arrivals for name in view.sources}
-    losing = [name for name, one in arrivals.items() if one.totals(0, end[name]).deletes != 0]
+    known = {name: world.sources[name] for name in view.sources}
+    losing = [name for name, one in known.items() if one.totals(0, end[name]).deletes != 0]
     return netted(view.relation, statistics, losing)
 
 

@@ -312,7 +312,7 @@ def _check_as_listed(directory: Directory, listed: Listed) -> None:
     if directory.head(listed.key) != listed:
         raise StorageError(
             f"{directory.path(listed.key)} was written while it was read",
-            hint='repeat the call; settle="30s" waits until files have been unchanged that long',
+            hint="repeat the call; a source with settle, of 30s say, waits until files have been unchanged that long",
         )
 
 

@@ -91,7 +91,7 @@ def infer_schema(
         if declared is None:
             raise SourceError(
                 f"{checked['path']} has no data file yet, so its columns are not known",
-                hint='give schema="name TYPE, …", or add the source when a file is there',
+                hint='give its schema, as in "id BIGINT, name STRING", or add the source when a file is there',
             )
         return declared
     path = directory.path(first.key)
@@ -123,13 +123,14 @@ def check_arguments(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     given = {"format": "parquet", **{k: v for k, v in arguments.items() if v is not None}}
     if "path" not in given:
         raise InvalidSettingError(
-            f"a source of kind {kind} needs a path", hint="give path=, where its files land"
+            f"a source of kind {kind} needs a path", hint="give the path where its files land"
         )
     checked = {name: check(given[name]) for name, check in _CHECKS.items() if name in given}
     text_format = checked["format"]
     if text_format not in FOOTED and "schema" not in checked:
         raise InvalidSettingError(
-            f"{text_format} files need a schema", hint='give schema="name TYPE, …" as Spark DDL'
+            f"{text_format} files need a schema",
+            hint='give the columns, as in "id BIGINT, name STRING"',
         )
     if "quarantine" in checked and text_format not in {"csv", "json"}:
         raise InvalidSettingError(

@@ -28,7 +28,7 @@ from slacktide.errors import (
 )
 from slacktide.store.address import Address, parse_address
 from slacktide.store.links import circle_below, circle_on
-from slacktide.store.objects import is_denied, is_folder
+from slacktide.store.objects import asked_machine, is_denied, is_folder
 from slacktide.store.reach import reach
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ def _translate(error: Exception, where: str) -> SlacktideError:
         return _denied(where)
     if isinstance(error, FileNotFoundError):
         return SourceError(f"there is no {where}", hint="give the path where files land")
-    if isinstance(error, failure.UnauthenticatedError):
+    if isinstance(error, failure.UnauthenticatedError) or asked_machine(fact):
         return SetupError(
             f"{where} cannot be read without credentials: {fact}",
             hint="give them in the Airflow connection or the environment",

@@ -92,5 +92,5 @@ def _is_zone(name: str) -> bool:
 def wrong_value(argument: str, value: object, wanted: str) -> InvalidSettingError:
     """Make the error for a value that an argument cannot have."""
     return InvalidSettingError(
-        f"{argument} is {value!r}, which is not {wanted}", hint=f"give {argument}= {wanted}"
+        f"{argument} is {value!r}, which is not {wanted}", hint=f"{argument} must be {wanted}"
     )

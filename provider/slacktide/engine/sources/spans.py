@@ -35,9 +35,7 @@ def key_columns(
         schema: its columns.
     """
     types = {column["name"]: column["type"] for column in schema}
-    referring = (
-        name.strip() for text in arguments.get("references") or () for name in text.split(",")
-    )
+    referring = arguments.get("references") or ()
     wanted = dict.fromkeys((*(arguments.get("key") or ()), *referring, *types))
     ordered = [name for name in wanted if name in types]
     return tuple(n for n in ordered if is_integral(types[n]) or types[n] == "DATE")[:MOST_COLUMNS]

@@ -20,7 +20,6 @@ from slacktide.optimizer.plan import Versions
 from slacktide.optimizer.statistics import SourceFacts
 from slacktide.optimizer.ways.situation import Situation
 from slacktide.store.record import ViewRecord
-from slacktide.store.world import World
 
 
 def next_situation(
@@ -36,7 +35,7 @@ def next_situation(
         view: as read.
         policy: that it would have.
     """
-    window = _window(knowledge.world, record, view)
+    window = _window(knowledge, record, view)
     if window is None:
         return None
     since, until, refreshes = window
@@ -61,16 +60,16 @@ def at_pace(situation: Situation, pace: float) -> Situation:
 
 
 def _window(
-    world: World, record: ViewRecord, view: ReadView
+    knowledge: Knowledge, record: ViewRecord, view: ReadView
 ) -> tuple[Versions, Versions, int] | None:
     """From where to where an answer takes in, and in how many refreshes: what waits, or else what the last one took in."""
-    start, ends = dict(record.versions or {}), next_ends(world, [record])
+    start, ends = dict(record.versions or {}), next_ends(knowledge.world, [record])
     newest = {name: max(ends[name], start.get(name, 0)) for name in view.sources}
     if start != newest:
         return start, newest, 1 + (record.period.turn if record.period else 0)
     since = record.since or 0
-    told = (world.runs[run].report.get("views", {}) for run in sorted(world.runs) if run >= since)
-    taken = [one["versions"] for views in told if (one := views.get(record.name)) and _answers(one)]
+    told = (views.get(record.name) for run, views in knowledge.told if run >= since)
+    taken = [one["versions"] for one in told if one is not None and _answers(one)]
     if len(taken) < 2 or not taken[-2].keys() == taken[-1].keys() == newest.keys():
         return None
     is_rising = all(taken[-2][name] <= at <= newest[name] for name, at in taken[-1].items())

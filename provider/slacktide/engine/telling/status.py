@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_answer, is_mirror, is_state, mirror_id
-from slacktide.engine.definitions.drafts import known
+from slacktide.engine.definitions.drafts import check_known
 from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.engine.intake.accepting import Waiting
 from slacktide.engine.planning.foreign_keys import declared
@@ -25,6 +25,9 @@ from slacktide.store.world import World
 
 if TYPE_CHECKING:
     from slacktide.store.store import Store
+
+_VERIFY: Final = "slacktide verify --references"
+_DECLARE: Final = "add the source that it refers to with that key, or declare it otherwise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ def history_of(
         InvalidSettingError: the limit is none.
     """
     if view is not None:
-        known("view", view, world.views)
+        check_known("view", view, world.views)
     if limit is not None and limit < 1:
         raise InvalidSettingError(
             f"limit is {limit}, which is not a number of runs to look at", hint="give 1 or more"
@@ -180,8 +183,6 @@ def _calibration(world: World) -> dict[str, Any] | None:
 
 
 def _source(world: World, source: Source, waiting: Waiting) -> dict[str, Any]:
-    mirror = world.chains.get(mirror_id(source.name))
-    needed = _needed_from(world, source)
     totals = source.arrivals.totals(0, source.version)
     return {
         "kind": source.kind,
@@ -200,9 +201,15 @@ def _source(world: World, source: Source, waiting: Waiting) -> dict[str, Any]:
         "quarantined": sum(
             rows for at, rows in source.quarantined.items() if int(at) not in source.skipped
         ),
-        # A view that lags behind the mirror reads from the files what the mirror no longer tells.
-        "removable": told_until(mirror, source.name, needed),
+        "removable": removable_until(world, source),
     }
+
+
+def removable_until(world: World, source: Source) -> int:
+    """Up to which version the landed files of a source are not needed any more; 0 where all are."""
+    # A view that lags behind the mirror reads from the files what the mirror no longer tells.
+    needed = _needed_from(world, source)
+    return told_until(world.chains.get(mirror_id(source.name)), source.name, needed)
 
 
 def _foreign_keys(world: World) -> dict[str, list[dict[str, Any]]]:
@@ -212,12 +219,14 @@ def _foreign_keys(world: World) -> dict[str, list[dict[str, Any]]]:
         record = world.foreign_keys.get(str(one.foreign_key))
         broken = record.broken if record else ""
         broken = f"cannot be checked, as {one.obstacle}" if one.obstacle else broken
+        hint = "" if not broken else _DECLARE if one.obstacle else _VERIFY
         state = "broken" if broken else "holds" if record else "unverified"
         told = {
             "name": str(one.foreign_key),
             "state": state,
             "versions": dict(record.versions) if record else {},
             "broken": broken,
+            "hint": hint,
         }
         found.setdefault(one.foreign_key.source, []).append(told)
     return found

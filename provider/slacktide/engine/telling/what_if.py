@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from slacktide.algebra.view import ReadView
-from slacktide.engine.definitions.drafts import POLICIES, known
+from slacktide.engine.definitions.drafts import POLICIES, check_known
 from slacktide.engine.definitions.goal_setting import check_weights, weights_of
 from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.planning.plan_making import time_for_search
@@ -116,7 +116,8 @@ def compare(
     """
     if not 1 / _FASTEST <= pace <= _FASTEST:
         raise InvalidSettingError(
-            f"a pace of {pace:g} is none", hint="2 is twice as often as now, 0.5 half as often"
+            f"the pace is {pace:g}, which is not above 0",
+            hint="2 is twice as often as now, 0.5 half as often",
         )
     if policy is not None and policy not in POLICIES:
         raise InvalidSettingError(
@@ -125,7 +126,7 @@ def compare(
     if weights:
         check_weights(weights)
     for name in without:
-        known("view", name, world.views)
+        check_known("view", name, world.views)
     kept = {name: one for name, one in world.views.items() if name not in without}
     here, other = Knowledge(world), Knowledge(replace(world, views=kept))
     now, then = {}, {}

@@ -33,13 +33,11 @@ class Choice:
     Attributes:
         plan: over all instants.
         key: its cost, as the objective compares it.
-        priced: how many sets of states were priced.
         is_whole: whether the search for states ended because no other one pays, not because its budget was spent.
     """
 
     plan: ChosenPlan
     key: Key
-    priced: int
     is_whole: bool = True
 
 
@@ -76,15 +74,10 @@ def choose(
         chosen += more
     chosen = sharing.used(chosen, owed)
     is_whole = not (states and is_spent())
-    return Choice(sharing.plan(chosen), sharing.cost(chosen), sharing.priced, is_whole)
+    return Choice(sharing.plan(chosen), sharing.cost(chosen), is_whole)
 
 
-def choose_among(
-    spaces: Sequence[PlanSpace],
-    objective: Objective,
-    *,
-    most_candidates: int = MOST_CANDIDATES,
-) -> tuple[int, Choice]:
+def choose_among(spaces: Sequence[PlanSpace], objective: Objective) -> tuple[int, Choice]:
     """Choose the best of several spaces: where it is, and the choice; the first of equals.
 
     Greedy selection is not monotone: a space that holds another may lead it to a dearer plan. Beside the
@@ -93,7 +86,7 @@ def choose_among(
     Raises:
         UnreachableError: what is due cannot be computed in one of them.
     """
-    found = [choose(space, objective, most_candidates=most_candidates) for space in spaces]
+    found = [choose(space, objective) for space in spaces]
     best = min(range(len(found)), key=lambda place: found[place].key)
     return best, found[best]
 

@@ -27,7 +27,6 @@ class Sharing:
 
     Attributes:
         alone: what each node costs at each instant without states.
-        priced: how many sets were priced.
     """
 
     def __init__(self, space: PlanSpace, objective: Objective) -> None:
@@ -35,7 +34,6 @@ class Sharing:
         self._objective = objective
         self._search = Search(space, objective)
         self.alone: Mapping[State, Key] = {s: label[0] for s, label in self._search.labels.items()}
-        self.priced = 0
 
     def cost(self, states: Sequence[State]) -> Key:
         """The cost of the best plan with some states.
@@ -43,7 +41,6 @@ class Sharing:
         Raises:
             UnreachableError: what is due cannot be computed.
         """
-        self.priced += 1
         total = self._objective.zero
         self._search.begin()
         for node, instant in self._ordered(states):

@@ -113,10 +113,10 @@ class Evidence:
         )
 
     def floor_under(self, nearest: PastRun, one: Candidate) -> PastRun | None:
-        """A run newer than the nearest that was far dearer after no more changes, with no more work expected.
+        """A run that bounds the cost from below: of those newer than the nearest the dearest that took over `FAR_DEARER` times as much, though no more had changed and the model expected at most `ALIKE` times the work.
 
-        Times have changed, and a larger change does not cost less: it takes what that run did at the least. Unless a still
-        newer run after changes like its own, or larger ones, was far cheaper: times are as they were. Of several the dearest.
+        Times have changed, and a larger change does not cost less. Where a still newer run, after changes like those or
+        larger ones, was far cheaper, times are as they were, and the run bounds nothing.
 
         Args:
             nearest: as of `nearest`.

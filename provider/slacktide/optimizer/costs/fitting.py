@@ -67,7 +67,6 @@ def fit(
     before: Coefficients,
     *,
     kinds: Sequence[str] = TASKS,
-    strength: float = STRENGTH,
 ) -> Fit:
     """Fit the coefficients of some kinds of work; the others stay as they are.
 
@@ -75,13 +74,12 @@ def fit(
         samples: work, and what it took of that which these kinds are paid with.
         before: the coefficients that were known.
         kinds: by default those that are paid in tasks.
-        strength: of what was known, against the samples.
     """
     kinds = [kind for kind in kinds if getattr(before, kind) > 0]
     gram: Matrix = [
-        [strength if i == j else 0.0 for j in range(len(kinds))] for i in range(len(kinds))
+        [STRENGTH if i == j else 0.0 for j in range(len(kinds))] for i in range(len(kinds))
     ]
-    target: Row = [strength] * len(kinds)
+    target: Row = [STRENGTH] * len(kinds)
     for sample in samples:
         scale = max(sample.seconds, FLOOR)
         row = [getattr(sample.work, kind) * getattr(before, kind) / scale for kind in kinds]

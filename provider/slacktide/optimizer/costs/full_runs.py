@@ -73,9 +73,10 @@ def _stood_for(
 ) -> Seconds:
     """What a full run takes by one of another way.
 
-    Building the states takes what the answer alone does, and what it took more before where both were seen, over mirrors such as now if
-    they were; nothing more until then, so that one build finds out. The answer alone takes what building does, or, once it has ever run, the
-    share of that which the model sees: nobody would find out otherwise what it takes over other mirrors.
+    * Building the states, by the answer alone: as much, and what building took more before; nothing more until a build was measured,
+      so that one is tried.
+    * The answer alone, by building: as much; once any run of the answer alone is known, the share of that which the model
+      sees, at most all of it.
 
     Args:
         evidence: of the view.

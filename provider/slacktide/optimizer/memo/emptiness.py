@@ -35,14 +35,12 @@ def empty_groups(memo: Memo, quiet: Quiet) -> frozenset[int]:
     return frozenset(found)
 
 
-def prune_empty(memo: Memo, quiet: Quiet) -> int:
-    """Give empty groups the expression that gives no rows; how many there are."""
-    empty = empty_groups(memo, quiet)
-    for group in sorted(empty):
+def prune_empty(memo: Memo, quiet: Quiet) -> None:
+    """Give empty groups the expression that gives no rows."""
+    for group in sorted(empty_groups(memo, quiet)):
         hole = memo.groups.hole(group)
         if not hole.is_state:
             memo.groups.intern(o.Evaluate(r.Values(hole.columns, ()), ()), group)
-    return len(empty)
 
 
 def _is_empty(flat: Operator, empty: set[int], quiet: Quiet) -> bool:

@@ -130,7 +130,7 @@ class Case:
             evidence = evidence.without(past.run)
 
     def _is_near(self, price: float, full: float) -> bool:
-        """Whether increments are expected near full: by what runs have shown, by the model alone, which may be off of both alike, or as that guesses."""
+        """Whether a program that has not run is tried: it is predicted, or modelled alone, at `NEARLY` times full or less, or the model guesses."""
         ways, priced = self.ways, self.evidence.coefficients.price
         if price <= NEARLY * full or ways.incremental.is_guessed:
             return True

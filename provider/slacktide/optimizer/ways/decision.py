@@ -51,7 +51,7 @@ class Chosen:
 
 
 def choose(name: str, view: ReadView, situation: Situation) -> Chosen:
-    """Choose the method of a run of a view that nobody has brought on."""
+    """Choose the method of a run that does not go on from states which other views have advanced."""
     changed = situation.changed
     if situation.start and not changed and not view.clock:
         return Chosen("unchanged", (Reason("NO_CHANGE"),), None)

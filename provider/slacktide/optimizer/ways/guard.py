@@ -1,16 +1,16 @@
 """Where a run turns back: what a step may write, and what all may take, before a full run without states costs less.
 
-What a step writes is the first that a run sees of how much there is to do. The model says what the steps
-after it would cost if it wrote a thousand times as many rows as expected; between there and here the price grows
-as a line, and where that meets the price of the dearer full way, as states have to be built again after it, is the
-break-even point. Past it the run leaves its increments and computes the answer alone, once: so a wrong estimate costs
-what led to that step, and no more. A program that is run though it is expected to be dearer, to find out or to keep
-the states, may write what makes it cost twice of what is expected. What leads to a step that writes little is seen by
-the CPU that it takes: where a run of it is believed it may take twice of the dearest way, as most that cost more than
-full end soon after, and nobody knows of the others how much is left. Ended there, the run costs twice of that and the
-answer alone. Where none is, as none is known or what is has expired, it has shown that it is not cheaper once it has taken
-what the answer alone takes, and costs twice of that, and what it takes until it is seen. A run that is meant to take more,
-to keep the states or to begin a join, may take twice of what is expected.
+Past a limit the run leaves its incremental program and computes the answer in full, once, without states: a wrong
+estimate costs what led there, and no more.
+
+* **Rows**, of each of the first `MOST_WATCHED` steps that add to a state, as what a step writes is the first that a run sees of
+  how much there is to do. The price of the steps after it is taken for a line through the expected rows and `FAR` times as many;
+  the limit is where that meets the price of the dearer full way, as the states have to be built again. A program that is
+  chosen though it is dearer, to find out or to keep the states, may cost `TRIED` times what is expected. No limit is below `LEAST` rows.
+* **CPU in tasks**, as steps that write little may be dear. A trial, which is a program of which no run is known or
+  believed any longer, may take what the answer alone takes: then it has shown that it is not cheaper. Any other
+  may take `TRIED` times the dearest of the three ways, as most that cost more than full end soon after it. There is no limit
+  where no full run was measured.
 
 A refresh before the answer is due has no full run to turn back to: it stores nothing, and all is left to the due one.
 """

@@ -23,11 +23,11 @@ LATELY: Final = 8
 
 
 def worth_keeping(case: Case, full: float) -> float:
-    """Seconds of CPU that keeping the states may cost in a run that could do without them: the mean saving times the odds that a run saves.
+    """The most seconds of CPU that keeping the states may cost in a run that could do without them.
 
-    Left, states save nothing in the next run that needs them, and have to be built then, as dearly as keeping them once:
-    so they are worth a price c in each other run while that is less than the saving s times p / (1 - p), where p is how
-    often they save. Of few runs p is taken to be lower, by one that did not, as its odds are overrated by their noise.
+    Left, states save nothing in the next run that needs them and have to be built then. So with p the share of runs that
+    save and s their mean saving, keeping pays while it costs less than s p / (1 - p). One more run that saved nothing is
+    counted, as the odds of few runs are overrated.
 
     Args:
         case: of the run.

@@ -83,7 +83,7 @@ def _java_heeded() -> Iterator[None]:
             raise
         raise ExecutionError(
             "Spark's Java ended in mid-work: it was killed, or ran out of memory",
-            hint="run it again, with more memory for the driver if the machine has it",
+            hint="run it again, with more spark.driver.memory if the machine has it",
         ) from failure
 
 
@@ -200,7 +200,7 @@ def submitted_session() -> Iterator[SparkSession]:
     except ImportError as missing:
         raise SetupError(
             "PySpark is not installed in the Python of the driver",
-            hint="pip install 'airflow-provider-slacktide[spark]' there",
+            hint="in a checkout of Slacktide: pip install '.[spark]' there",
         ) from missing
     given = SparkConf()
     builder = SparkSession.builder

@@ -172,7 +172,7 @@ def start_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSe
         from pyspark.sql import SparkSession
     except ImportError as missing:
         raise SetupError(
-            "PySpark is not installed", hint="pip install 'airflow-provider-slacktide[spark]'"
+            "PySpark is not installed", hint="in a checkout of Slacktide: pip install '.[spark]'"
         ) from missing
     if is_running():
         # It may be another thread's, whose settings stay as they are.

@@ -33,7 +33,7 @@ _PROGRAM = "tpchgen-cli"
 _LARGE = ("orders", "lineitem")
 _ROW_GROUP = 256 * 1024
 _FILE_SCALE = 4.0  # lineitem at this scale is about a gigabyte: the most that one file takes
-_ADVICE = "install the extra: pip install 'airflow-provider-slacktide[workloads]'"
+_ADVICE = "install the extra: in a checkout of Slacktide, pip install '.[workloads]'"
 
 
 @dataclass(frozen=True, slots=True)
