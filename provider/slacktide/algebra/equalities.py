@@ -58,10 +58,14 @@ def take_apart(condition: s.Scalar | None, left: Columns, right: Columns) -> Con
 
 
 def null_aware(condition: s.Scalar | None) -> s.Call | None:
-    """What NOT IN compares by, in `a = b OR (a = b) IS NULL`; None where a condition is no such one."""
+    """What NOT IN compares by, in `a = b OR (a = b) IS NULL`; None where a condition is no such one.
+
+    Whether both equalities are the same Spark says otherwise than we: their sides may be exchanged, and subqueries and parameters
+    of lambdas are other columns in each. So any two are taken for that.
+    """
     match condition:
-        case s.Call("or", (s.Call("=") as equal, s.Call("isnull", (other,)))):
-            return equal if equal == other else None
+        case s.Call("or", (s.Call("=") as equal, s.Call("isnull", (s.Call("="),)))):
+            return equal
         case _:
             return None
 

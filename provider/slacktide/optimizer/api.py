@@ -18,7 +18,7 @@ from slacktide.optimizer.programs.upkeep import analysis_of, passed_snapshot, st
 from slacktide.optimizer.statistics import Statistics
 from slacktide.optimizer.ways.candidates import predicted_of
 from slacktide.optimizer.ways.case import LARGEST_SHARE
-from slacktide.optimizer.ways.decision import choose, first_run
+from slacktide.optimizer.ways.decision import choose_method, first_run
 from slacktide.optimizer.ways.situation import Situation
 
 
@@ -46,28 +46,11 @@ def estimated(
 
 def _caught_up(name: str, view: ReadView, situation: Situation) -> ViewPlan:
     """Plan a run. A view that lags behind shared states goes on from these: else every run would build them anew, for as long as it fails."""
-    plan = _planned(name, view, situation)
+    plan = choose_method(name, view, situation)
     lags = any(one.code == "STATE_MISSING" for one in plan.reasons)
     if not lags or situation.caught is None:
         return plan
     return _resumed(name, view, situation.caught, plan.reasons) or plan
-
-
-def _planned(name: str, view: ReadView, situation: Situation) -> ViewPlan:
-    chosen = choose(name, view, situation)
-    return ViewPlan(
-        name,
-        "unchanged" if chosen.program is None else chosen.method,
-        chosen.reasons,
-        chosen.program,
-        situation.start,
-        situation.end,
-        situation.token,
-        chosen.foreign_keys,
-        chosen.predicted,
-        chosen.remembers,
-        guard=chosen.guard,
-    )
 
 
 def _resumed(

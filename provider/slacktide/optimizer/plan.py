@@ -38,8 +38,10 @@ class ViewPlan:
             is stale once there was another; 0 for a view that the run itself adds.
         foreign_keys: those that the program goes by, each as text.
         predicted: what the program is expected to cost, and what the alternatives are; see
-            `slacktide.optimizer.ways.weighed.Weighed`. Empty where the planner cannot tell. Under
-            `remembering` stands what a run starts or stops to remember, and why (`slacktide.optimizer.ways.switch`).
+            `slacktide.optimizer.ways.weighed.Weighed`. Empty where the planner cannot tell. Besides, where there is
+            any: `remembering`, what the run starts or stops to remember, and why (`ways.switch`); `joins`, which it builds
+            with the states (`ways.building`); `given_up`, those that it leaves; `signed`, whether it turns back to
+            signed rows; `period`, what the whole period is expected to cost.
         remembers: the chains of joins that the view remembers once the run is done; see
             `slacktide.optimizer.ways.remembered_joins`.
         estimates: what each node of the program is expected to give and to take.
@@ -78,11 +80,15 @@ class ViewPlan:
         return () if self.turn is None else self.turn.keeps
 
     @property
+    def chains_written(self) -> frozenset[str]:
+        """The states, joins among them, that it writes whole."""
+        steps = () if self.program is None else self.program.steps
+        return frozenset(one.chain for one in steps if isinstance(one, Save) and one.is_base)
+
+    @property
     def joins_written(self) -> frozenset[str]:
         """The joins, of those that it remembers, that it writes whole."""
-        steps = () if self.program is None else self.program.steps
-        whole = {one.chain for one in steps if isinstance(one, Save) and one.is_base}
-        return frozenset(whole & {*self.remembers})
+        return self.chains_written & {*self.remembers}
 
     @property
     def predicted_as_it_is(self) -> Mapping[str, Any]:

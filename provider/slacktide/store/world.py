@@ -66,9 +66,14 @@ class World:
         return {name: one for name, one in self.foreign_keys.items() if not one.broken}
 
     def rows_changed(self, start: Mapping[str, int], end: Mapping[str, int]) -> int | None:
-        """The rows of all changes of some sources, from one version of each to another; None where some are not known."""
+        """The rows of all changes of some sources, from one version of each to another; None where some are not known.
+
+        As of a source that is gone: what a former text of a view has read is still there for readers.
+        """
         total = Totals()
         for name, version in end.items():
+            if name not in self.sources:
+                return None
             total = total.plus(self.sources[name].totals(start.get(name, 0), version))
         return total.rows
 

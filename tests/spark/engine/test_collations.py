@@ -88,6 +88,21 @@ def test_groups_of_equal_spellings_under_deletes(lab: Lab) -> None:
     lab.step(**every)
 
 
+def test_spellings_that_are_not_in_a_query_or_meet_something_else(lab: Lab) -> None:
+    """Batch looks at each pair there: the joins that a change is made of must not be looked up by bits."""
+    lab.source("t", "id INT, s STRING", (1, "a"), (2, "B"), (3, None), (9, "x"))
+    lab.source("u", "name STRING", ("A",))
+    outside = "s COLLATE UTF8_LCASE NOT IN (SELECT name FROM u)"
+    lab.view("either", f"SELECT id FROM t WHERE id > 5 OR {outside}")  # noqa: S608
+    lab.view("told", f"SELECT id, {outside} AS outside FROM t")  # noqa: S608
+    lab.refresh()
+    for change in ({"insert": [("b",)]}, {"delete": [("A",)]}, {"insert": [(None,), ("X",)]}):
+        lab.land("u", **change)
+        report = lab.refresh()
+        assert {view.method for view in report.views.values()} == {"incremental"}
+        assert lab.ws.verify(lab.spark).equal, change
+
+
 def extremes(rows: list[Row]) -> list[Row]:
     found = []
     for v, group in grouped(rows, lambda row: row[1]).items():

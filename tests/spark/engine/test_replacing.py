@@ -167,6 +167,23 @@ def test_what_means_the_same_keeps_the_answer(filled: Lab) -> None:
     lab.step(sums="incremental")
 
 
+def test_a_source_that_a_former_text_has_read_may_go(filled: Lab) -> None:
+    """Its answers stay readable, and planning goes on."""
+    lab = filled
+    lab.source("other", "k STRING", ("a",))
+    lab.view("counts", "SELECT count(*) AS n FROM other")
+    lab.view("beside", "SELECT max(v) AS m FROM t")
+    lab.step()
+    lab.land("other", insert=[("b",)])
+    then = lab.step(counts="incremental").run
+    lab.ws.replace_view(lab.spark, "counts", "SELECT count(*) AS n FROM t", policy="incremental")
+    lab.ws.drop_source("other")
+    report = lab.refresh()
+    assert report.views["counts"].method == "full"
+    assert lab.ws.verify(lab.spark).equal
+    assert [row["n"] for row in lab.ws.read(lab.spark, "counts", run=then).collect()] == [2]
+
+
 def test_views_above_are_read_again(filled: Lab) -> None:
     lab = filled
     lab.view("base", SUMS)

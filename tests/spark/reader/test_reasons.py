@@ -116,6 +116,7 @@ SORTED = "(SELECT * FROM p DISTRIBUTE BY s SORT BY v)"
         ("SELECT s, first(v) FROM sorted WHERE k > 1 GROUP BY s", "aggregate"),
         ("SELECT s, collect_list(near(v)) FROM sorted GROUP BY s", "aggregate"),
         ("SELECT s, last(v) OVER (PARTITION BY s) FROM sorted", "window"),
+        ("SELECT s, first(v) FROM (sorted UNION ALL SELECT * FROM p) GROUP BY s", "aggregate"),
         ("SELECT s, sum(v) OVER (PARTITION BY s) FROM sorted", ""),
         ("SELECT s, sum(v), max(k) FROM sorted GROUP BY s", ""),
         ("SELECT k + 1 FROM sorted", ""),

@@ -177,7 +177,7 @@ def test_a_plan_that_would_set_a_join_back_is_stale(priced: Priced) -> None:
     assert chain.versions is not None
     further = {name: version + 5 for name, version in chain.versions.items()}
     priced.commit(s.ExtendChain(joined, s.Segment(90, (), 1, 1, further)))
-    assert stale(priced.world(), plan) == joined
+    assert stale(priced.world(), plan) == f"{joined}, which is ahead"
 
 
 def test_what_is_built_anew_is_remembered_on(priced: Priced) -> None:

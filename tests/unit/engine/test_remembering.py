@@ -11,7 +11,10 @@ import pytest
 from slacktide import store as s
 from slacktide.algebra.tree import sources
 from slacktide.algebra.view import ReadView
+from slacktide.common.chain_ids import mirror_id
 from slacktide.engine.planning.knowledge import Knowledge
+from slacktide.engine.planning.staleness import stale
+from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.ways import remembered_joins
 from slacktide.optimizer.ways.fallback import plan_without_joins
 from slacktide.optimizer.ways.savings import Savings
@@ -229,3 +232,38 @@ def test_a_remembered_join_that_is_gone_costs_no_rebuild(priced: Priced) -> None
     assert plan.method == "incremental"
     assert reads(plan, "lineitem")
     assert not plan.remembers
+
+
+def test_a_join_is_kept_while_rows_are_gone_that_runs_read_without_it(tmp_path: Path) -> None:
+    """Another view's run has written the mirror anew, past what this one has taken in."""
+
+    def mirror(priced: Priced, name: str, rows: int) -> None:
+        version = priced.world().sources[name].version
+        base = s.Segment(99, (), rows, 50 * rows, {name: version})
+        priced.commit(s.SetChain(s.Chain(mirror_id(name), (), base)))
+
+    def started(name: str) -> Priced:
+        (root := tmp_path / name).mkdir()
+        priced = opened(root)
+        priced.run(lambda _: 12.0)
+        mirror(priced, "lineitem", 6_000_000)
+        mirror(priced, "part", 200_000)
+        return priced
+
+    def next_of(priced: Priced) -> ViewPlan:
+        return refreshed(priced, with_it=5.0, without=3.0)
+
+    first = started("first")
+    plans = [next_of(first) for _ in range(40)]
+    begun = next(number for number, plan in enumerate(plans) if begins(plan))
+    stopped = next(n for n, plan in enumerate(plans) if n > begun and not plan.remembers)
+    for is_passed in (False, True):
+        priced = started(f"passed {is_passed}")
+        for _ in range(stopped):
+            next_of(priced)
+        priced.arrive("lineitem", 6_000)
+        if is_passed:
+            mirror(priced, "lineitem", 6_000_000)
+        plan = priced.ws.plan()
+        assert bool(plan.views[0].remembers) is is_passed
+        assert stale(priced.world(), plan) == ""

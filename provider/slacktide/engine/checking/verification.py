@@ -13,6 +13,7 @@ from slacktide.algebra.types import has_floating
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import parse_instant
 from slacktide.common.tree import of_type
+from slacktide.engine.answers.instants import instant_of
 from slacktide.engine.answers.reading import stored_columns
 from slacktide.engine.checking.matching import Magnitudes, unmatched
 from slacktide.engine.checking.ties import is_legal_cut
@@ -160,7 +161,8 @@ class Verifier:
         view = ReadView.from_dict(record.definition)
         query = query_of(record.sql, view, views_below(self._world, record))
         comparison = Comparison(shelves, self._store, self._world, view, self._plain)
-        now = self._clock(record, view)
+        told = instant_of(self._store, self._world, record)
+        now = None if told is None else parse_instant(told)
         why = _incomparable(record, view, now)
         if why:
             schema = comparison.schema(record.name, query)
@@ -189,13 +191,6 @@ class Verifier:
             batch=found.cost.to_dict(),
             is_cut=found.is_cut,
         )
-
-    def _clock(self, record: ViewRecord, view: ReadView) -> datetime | None:
-        """The instant of which an answer is; None where the view asks for none, or it is not known."""
-        if not view.clock or record.run is None:
-            return None
-        plan = self._store.get_plan(self._world.runs[record.run].plan_id)
-        return None if plan is None else parse_instant(plan["now"])
 
 
 def _failed(error: Mapping[str, Any]) -> ViewVerification:

@@ -26,7 +26,7 @@ from slacktide.optimizer.periods.planning import plan_turn
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.upkeep import Upkeep, undetermined_states
 from slacktide.program.chains import chains_read
-from slacktide.program.operator import Save
+from slacktide.program.operator import ReadSnapshot, Save
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
@@ -192,6 +192,13 @@ def _consistent(known: Knowledge, plans: list[ViewPlan], ends: Mapping[str, int]
             return plans
 
 
+def _of_period(plan: ViewPlan) -> set[str]:
+    """The sources whose snapshots a refresh of a period reads: it may go by another program than other runs do."""
+    if plan.turn is None or plan.program is None or plan.method == "full":
+        return set()
+    return {read.source for read in of_type(plan.program, ReadSnapshot)}
+
+
 def _saves(plan: ViewPlan) -> list[Save]:
     return [] if plan.program is None else list(of_type(plan.program, Save))
 
@@ -213,6 +220,7 @@ def _read_versions(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> d
     """The sources whose snapshots a run reads, each at the oldest version of its end."""
     read: dict[str, int] = {}
     for plan in plans:
-        for name in upkeep[plan.view].snapshots if plan.view in upkeep else ():
+        usual = upkeep[plan.view].snapshots if plan.view in upkeep else ()
+        for name in {*usual, *_of_period(plan)}:
             read[name] = min(plan.end[name], read.get(name, plan.end[name]))
     return dict(sorted(read.items()))

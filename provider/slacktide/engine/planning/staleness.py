@@ -11,6 +11,7 @@ from slacktide.common.tree import of_type
 from slacktide.engine.intake.pinning import oldest_snapshots
 from slacktide.engine.plan import Declared, Plan
 from slacktide.engine.planning.foreign_keys import lost
+from slacktide.engine.planning.how_far import taken_in
 from slacktide.engine.planning.mirrors_due import is_mirror_due, mirror_versions
 from slacktide.engine.planning.plan_making import make_plan
 from slacktide.engine.planning.situating import state_versions
@@ -40,6 +41,8 @@ def stale(world: World, plan: Plan) -> str:
     """Say what a plan started from that is no longer so; an empty text for a fresh plan."""
     if (plan.register or plan.alter) and (moved := _moved_source(world, plan.versions)):
         return moved
+    if plan.register and is_ahead(taken_in(world), plan.versions):
+        return "what the run's new views were to read, which others have taken in further"
     mirrored = mirror_versions(world)
     for view in plan.views:
         record = world.views.get(view.view)
@@ -76,7 +79,7 @@ def _moved_state(world: World, view: ViewPlan) -> str:
     if view.turn is not None and view.turn.expects:
         return _moved_chain(world, view.turn.expects)
     there = state_versions(world)
-    return missing_state(view.program, view.start, there) or _moved_join(view, there)
+    return missing_state(view.program, view.start, there) or _passed_state(view, there)
 
 
 def _made_anew(world: World, view: ViewPlan) -> str:
@@ -87,10 +90,11 @@ def _made_anew(world: World, view: ViewPlan) -> str:
     )
 
 
-def _moved_join(view: ViewPlan, there: Mapping[str, Mapping[str, int]]) -> str:
-    """Name a join that the plan writes whole and another run has brought further meanwhile."""
-    written = sorted(view.joins_written & there.keys())
-    return next((chain for chain in written if is_ahead(there[chain], view.end)), "")
+def _passed_state(view: ViewPlan, there: Mapping[str, Mapping[str, int]]) -> str:
+    """Name a state that the plan writes whole and another run has brought further meanwhile: it would be set back."""
+    written = sorted(view.chains_written & there.keys())
+    passed = (chain for chain in written if is_ahead(there[chain], view.end))
+    return next((f"{chain}, which is ahead" for chain in passed), "")
 
 
 def _moved_chain(world: World, expects: Mapping[str, Mapping[str, int]]) -> str:
@@ -116,13 +120,21 @@ def _passed_mirror(mirrored: Mapping[str, int], view: ViewPlan) -> str:
     return next((f"{mirror_id(name)}, which is ahead" for name in passed), "")
 
 
-def again(world: World, plan: Plan, moved: str, prices: Prices) -> Plan:
-    """Make a plan again under its own id, so that a retry of it still finds its run."""
+def again(world: World, plan: Plan, moved: str, prices: Prices, now: str = "") -> Plan:
+    """Make a plan again under its own id, so that a retry of it still finds its run.
+
+    Args:
+        world: the log as it is.
+        plan: that is stale.
+        moved: why.
+        prices: as of `make_plan`.
+        now: the newest instant of which an answer is that it may make anew: none goes back behind that.
+    """
     names = [view.view for view in plan.views if view.view in world.views]
     fresh = make_plan(
         world,
         plan.workspace,
-        now=plan.now,
+        now=max(plan.now, now),
         views=names,
         declared=Declared(register=plan.register),
         prices=prices,

@@ -12,6 +12,7 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_of_view, mirror_id, mirrored_source
 from slacktide.common.clock import Clock, isoformat, parse_instant
 from slacktide.common.digest import digest_of
+from slacktide.engine.answers.instants import newest_instant
 from slacktide.engine.definitions.expansion import query_of, views_below
 from slacktide.engine.intake.pinning import check_pinned, snapshot_windows
 from slacktide.engine.intake.quarantine import quarantine
@@ -109,7 +110,7 @@ class Refresh:
             return done
         moved = stale(world, plan)
         if moved:
-            plan = again(world, plan, moved, self._prices)
+            plan = self._again(world, plan, moved)
         if plan.is_empty and not moved:
             return self._report(world, plan, [], None, started, {})
         # That a plan has become superfluous is committed, too: whoever waits for it finds its report.
@@ -138,7 +139,11 @@ class Refresh:
 
         taken = taken_over(self._store, world, engine_of(spark))
         moved = "" if taken is world else stale(taken, plan)
-        return taken, again(taken, plan, moved, self._prices) if moved else plan
+        return taken, self._again(taken, plan, moved) if moved else plan
+
+    def _again(self, world: World, plan: Plan, moved: str) -> Plan:
+        instant = newest_instant(self._store, world, (view.view for view in plan.views))
+        return again(world, plan, moved, self._prices, instant)
 
     def _without(self, world: World, plan: Plan, damage: DamagedFileError) -> tuple[World, Plan]:
         """Forget a state or mirror of which a file is damaged, and plan again: it is built anew.
@@ -158,7 +163,7 @@ class Refresh:
             ) from damage
         self._store.commit([u.DropChain(chain.id)], [q.ChainIs(chain.id, chain.token)])
         world = self._store.world()
-        return world, again(world, plan, f"{chain.id}, of which a file is damaged", self._prices)
+        return world, self._again(world, plan, f"{chain.id}, of which a file is damaged")
 
     def _without_foreign_keys(
         self, world: World, plan: Plan, losses: Sequence[Loss]
@@ -167,7 +172,7 @@ class Refresh:
         self._store.commit(*withdrawal(world, losses))
         world = self._store.world()
         moved = ", ".join(loss.name for loss in losses)
-        fresh = again(world, plan, f"{moved}, not known to hold any more", self._prices)
+        fresh = self._again(world, plan, f"{moved}, not known to hold any more")
         notices = (loss.notice for loss in losses)
         return world, replace(fresh, notices=(*fresh.notices, *notices))
 

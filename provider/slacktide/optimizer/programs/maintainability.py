@@ -118,6 +118,8 @@ def _is_ordered(rel: r.Rel) -> bool:
     """Whether rows come in an order that stands below what passes them on as they come."""
     while isinstance(rel, r.Filter | r.Project | r.Limit | r.Generate | r.Expand | r.Window):
         rel = rel.child
+    if isinstance(rel, r.Union):
+        return any(map(_is_ordered, rel.children))
     return isinstance(rel, r.Sort)
 
 

@@ -7,13 +7,13 @@ had; else the policy of the view, its relation or what is missing says.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
 from slacktide.optimizer.costs import Candidate
-from slacktide.optimizer.plan import Method
+from slacktide.optimizer.plan import Method, ViewPlan
 from slacktide.optimizer.programs.full import SIGNED, without_states
 from slacktide.optimizer.programs.join_bags import sources_of
 from slacktide.optimizer.programs.maintainability import Maintainability
@@ -31,30 +31,16 @@ from slacktide.optimizer.ways.situation import Situation
 from slacktide.optimizer.ways.switch import Remembering
 from slacktide.optimizer.ways.weighed import Predictions, Ways, Weighed
 from slacktide.optimizer.ways.weighing import may_build, weigh, with_join
-from slacktide.program.limits import UNLIMITED, Limits
 from slacktide.program.operator import Program
 
 APART: Final = "states that the answer was made from"
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The method of a run, why it is no better one, and by which program; None for no change."""
-
-    method: Method
-    reasons: tuple[Reason, ...]
-    program: Program | None
-    foreign_keys: tuple[str, ...] = ()
-    predicted: Mapping[str, Any] = field(default_factory=dict)
-    remembers: tuple[str, ...] = ()
-    guard: Limits = UNLIMITED
-
-
-def choose(name: str, view: ReadView, situation: Situation) -> Chosen:
-    """Choose the method of a run that does not go on from states which other views have advanced."""
+def choose_method(name: str, view: ReadView, situation: Situation) -> ViewPlan:
+    """Plan a run that does not go on from states which other views have advanced."""
     changed = situation.changed
     if situation.start and not changed and not view.clock:
-        return Chosen("unchanged", (Reason("NO_CHANGE"),), None)
+        return _plan(name, situation, "unchanged", (Reason("NO_CHANGE"),), None)
     analysis = analysis_of(view)
     if analysis is None or analysis.verdict():
         obstacles = view.reasons if analysis is None else analysis.verdict()
@@ -92,7 +78,7 @@ class _Decision:
     situation: Situation
     question: Question
 
-    def chosen(self) -> Chosen:
+    def chosen(self) -> ViewPlan:
         now = self.question.present(self.situation.remembers)
         missing = self._missing(now.maintenance.program)
         if missing and self.situation.remembers:
@@ -107,7 +93,7 @@ class _Decision:
         built = self._building(self.situation.remembers)
         return self._case(now, built, self._missing(now.maintenance.program)).predictions()
 
-    def _among(self, now: Remembering, missing: str) -> Chosen:
+    def _among(self, now: Remembering, missing: str) -> ViewPlan:
         """Choose where increments go by some joins, or would if the states were there."""
         built = self._building(self.situation.remembers)
         case = self._case(now, built, missing)
@@ -121,6 +107,8 @@ class _Decision:
         found = self._found(case)
         if found.way == "incremental":
             new = self.question.reconsidered(now, found.full)
+            if self._missing(new.maintenance.program):  # rows of the past that it alone reads
+                new = now
             return self._extended(new, case, found.reasons)
         without = self.question.stopped(now) if now.chains and not missing else None
         if without is not None:
@@ -138,7 +126,7 @@ class _Decision:
         case: Case,
         found: Weighed,
         dear: Mapping[str, float],
-    ) -> Chosen:
+    ) -> ViewPlan:
         """Give the answer alone, or build the states, and with them a join that starts to be remembered.
 
         Args:
@@ -158,7 +146,7 @@ class _Decision:
         told = {**found.to_dict(), **new.told()}
         if found.way != "rebuild":
             text, _ = self._alone(built)
-            return Chosen("full", found.reasons, text, predicted=told, remembers=remembers)
+            return self._plan("full", found.reasons, text, predicted=told, remembers=remembers)
         told |= built.told()
         if dear:
             of = sources_of(self.question.analysis, dear)
@@ -166,7 +154,7 @@ class _Decision:
                 {"chain": join, "join_of": [*of[join]], "cost": round(took, 3)}
                 for join, took in sorted(dear.items())
             ]
-        return Chosen(
+        return self._plan(
             "full", found.reasons, built.program, predicted=told, remembers=built.remembers
         )
 
@@ -216,21 +204,26 @@ class _Decision:
             return case.predictions().taken("rebuild", reason)
         return case.predictions().taken("incremental", Reason("POLICY", "incremental"))
 
-    def _extended(self, new: Remembering, case: Case, reasons: tuple[Reason, ...]) -> Chosen:
+    def _extended(self, new: Remembering, case: Case, reasons: tuple[Reason, ...]) -> ViewPlan:
         """Extend the answer, and remember from then on what is worth it."""
         program = new.maintenance.program
         predictions = case.going_by(self._extending(program)).predictions()
         found = predictions.taken("incremental").to_dict()
         begins = new.switch is not None and new.switch.starts
-        return Chosen(
+        return self._plan(
             "incremental",
             reasons,
             program,
-            tuple(sorted(map(str, new.maintenance.foreign_keys))),
-            {**found, **new.told(), SIGNED: self.situation.adds_signed_rows},
-            new.chains,
-            limits_of(program, self.view, self.situation, predictions, begins=begins),
+            foreign_keys=tuple(sorted(map(str, new.maintenance.foreign_keys))),
+            predicted={**found, **new.told(), SIGNED: self.situation.adds_signed_rows},
+            remembers=new.chains,
+            guard=limits_of(program, self.view, self.situation, predictions, begins=begins),
         )
+
+    def _plan(
+        self, method: Method, reasons: tuple[Reason, ...], program: Program, **told: Any
+    ) -> ViewPlan:
+        return _plan(self.question.view, self.situation, method, reasons, program, **told)
 
 
 def _stateless(
@@ -239,11 +232,11 @@ def _stateless(
     analysis: Maintainability | None,
     situation: Situation,
     reasons: tuple[Reason, ...],
-) -> Chosen:
+) -> ViewPlan:
     alone, is_signed = without_states(name, view, analysis), situation.adds_signed_rows
     program, other = alone.taken(is_signed=is_signed), alone.taken(is_signed=not is_signed)
     predicted = predicted_of("text", program, view, situation, other)
-    return Chosen("full", reasons, program, predicted=predicted)
+    return _plan(name, situation, "full", reasons, program, predicted=predicted)
 
 
 def _built(
@@ -252,12 +245,40 @@ def _built(
     analysis: Maintainability,
     situation: Situation,
     reasons: tuple[Reason, ...],
-) -> Chosen:
+) -> ViewPlan:
     """Build states and answer anew where there is nothing to choose."""
     built = building(name, view, analysis, situation, situation.remembers)
     predicted = predicted_of("rebuild", built.bare, view, situation)
     predicted = {**predicted, **built.told()}
-    return Chosen("full", reasons, built.program, predicted=predicted, remembers=built.remembers)
+    return _plan(
+        name,
+        situation,
+        "full",
+        reasons,
+        built.program,
+        predicted=predicted,
+        remembers=built.remembers,
+    )
+
+
+def _plan(
+    name: str,
+    situation: Situation,
+    method: Method,
+    reasons: tuple[Reason, ...],
+    program: Program | None,
+    **told: Any,
+) -> ViewPlan:
+    return ViewPlan(
+        name,
+        method,
+        reasons,
+        program,
+        situation.start,
+        situation.end,
+        situation.token,
+        **told,
+    )
 
 
 def first_run(situation: Situation) -> tuple[Reason, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from slacktide.algebra.equalities import null_aware
 from slacktide.algebra.scalar import Scalar
 from slacktide.algebra.sql import scalar_sql
-from slacktide.algebra.types import has_floating
+from slacktide.algebra.types import DataType, has_floating, is_collated
 from slacktide.common.ranges import pays_to_ask
 from slacktide.program import operator as o
 from slacktide.program.bounding import Bound, bounds
@@ -75,13 +75,23 @@ def flips(compiler: Compiler, operator: o.Flips) -> str:
 def _by_value(condition: Scalar | None) -> str:
     """A condition of a semi-join or an anti-join, so that both go by values.
 
-    For the condition of NOT IN alone, an anti-join of Spark looks bits up: 0.0 does not meet -0.0 there, though they are equal.
-    Batch does so for NOT IN that stands alone, which is not maintained (`maintainability`), and for no other query.
+    For the condition of NOT IN alone, an anti-join of Spark looks bits up: 0.0 does not meet -0.0 there, though they are equal, and
+    of strings that a collation compares it fails. Batch does so for NOT IN that stands alone, and for no other query.
+    As an argument that condition is not seen as such; a pair for which it is NULL does not meet either way.
     """
     equal = null_aware(condition)
-    if equal is not None and any(has_floating(one.type) for one in equal.arguments):
-        return f"coalesce({scalar_sql(equal)}, true)"
+    if (
+        condition is not None
+        and equal is not None
+        and any(_has_equal_bits(one.type) for one in equal.arguments)
+    ):
+        return f"coalesce({scalar_sql(condition)}, false)"
     return "true" if condition is None else scalar_sql(condition)
+
+
+def _has_equal_bits(data_type: DataType) -> bool:
+    """Whether values may be equal whose bits are not."""
+    return has_floating(data_type) or is_collated(data_type)
 
 
 def touched(compiler: Compiler, operator: o.Touched) -> str:

@@ -124,12 +124,18 @@ def _refuse_local_order(tree: Tree) -> None:
 
     Elsewhere it changes no answer, and is not read.
     """
-    below = tree["f"]["child"]
-    while below["p"] in STRIPPED | _IN_ORDER:
-        below = below["f"]["child"]
-    if below["p"] == "Sort" and not below["f"]["global"]:
+    if _is_sorted_by(tree["f"]["child"]):
         above = f"{tree['p'].lower()} that goes by the SORT BY of a query below it"
         raise UnreadableError("OPERATOR_NOT_INCREMENTAL", above)
+
+
+def _is_sorted_by(below: Tree) -> bool:
+    """Whether rows come in the order of a SORT BY, in one branch of a union at least."""
+    while below["p"] in STRIPPED | _IN_ORDER:
+        below = below["f"]["child"]
+    if below["p"] == "Union":
+        return any(map(_is_sorted_by, below["f"]["children"]))
+    return below["p"] == "Sort" and not below["f"]["global"]
 
 
 def _rdd(reader: Relations, tree: Tree) -> r.Rel:
