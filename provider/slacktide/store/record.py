@@ -101,6 +101,16 @@ class Source:
         return len(self.arrivals)
 
     @property
+    def key(self) -> tuple[str, ...]:
+        """The declared columns by which its rows are told apart; empty where none are."""
+        return tuple(self.arguments.get("key") or ())
+
+    @property
+    def is_feed(self) -> bool:
+        """Whether each of its rows says what change it is."""
+        return self.kind == "change-feed"
+
+    @property
     def only_grows(self) -> bool:
         """Whether no row is ever taken away: rows of plain files come, and nothing else."""
         return self.kind == "files" or bool(self.arguments.get("append_only"))

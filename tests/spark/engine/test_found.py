@@ -203,6 +203,7 @@ def test_an_order_that_is_looked_at_from_further_above_is_kept(lab: Lab) -> None
         "first_few": "SELECT first(v) AS f, collect_list(v) AS vs FROM (SELECT * FROM sorted LIMIT 10)",
         "rolled": "SELECT k, collect_list(v) AS vs FROM sorted GROUP BY ROLLUP (k)",
         "made": "SELECT collect_list(e) AS es FROM (SELECT explode(array(v, at)) AS e FROM sorted)",
+        "united": "SELECT collect_list(v) AS vs FROM (SELECT v FROM sorted UNION ALL SELECT 0)",
         "few": "SELECT explode(array(v, at)) AS e FROM sorted LIMIT 3",
         "over": "SELECT k, first(v) OVER (PARTITION BY k) AS f FROM sorted",
         "running": "SELECT k, sum(v) OVER (PARTITION BY k ROWS UNBOUNDED PRECEDING) AS s FROM sorted",

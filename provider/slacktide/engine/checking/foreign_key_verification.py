@@ -122,7 +122,7 @@ class ForeignKeyVerifier:
         executor = Executor(
             self._spark, self._store, world, attempt=self._attempt, now=self._clock()
         )
-        keyed = [name for name in world.sources if _key(world, name)]
+        keyed = [name for name, source in world.sources.items() if source.key]
         references = [*declared(world)]
         read = {*keyed}.union(*(one.foreign_key.sources for one in references if not one.obstacle))
         windows = snapshot_windows(world, {name: versions[name] for name in read})
@@ -174,10 +174,6 @@ def _record(
     )
 
 
-def _key(world: World, source: str) -> tuple[str, ...]:
-    return tuple(world.sources[source].arguments.get("key", ()))
-
-
 class _Checker:
     def __init__(self, executor: Executor, world: World, versions: Mapping[str, int]) -> None:
         self._executor = executor
@@ -185,7 +181,7 @@ class _Checker:
         self._versions = versions
 
     def key(self, source: str) -> KeyCheck:
-        names = _key(self._world, source)
+        names = self._world.sources[source].key
         key = columns_of(self._world.sources[source].schema, names)
         title = f"{source}({', '.join(names)})"
         nulls = self._found("key", title, null_keys(source, key))

@@ -71,7 +71,7 @@ def _mirror_due(world: World, name: str, prices: Prices) -> Compaction | None:
     if any(not view.paused for view in lags):
         return None  # it still reads between two of the segments, where it need not be rebuilt
     source = world.sources[name]
-    step = segment_step(name, source.schema, source.arguments.get("key") or ())
+    step = segment_step(name, source.schema, source.key)
     return _due(world, chain, step.child, prices, order=step.order, with_base=False)
 
 

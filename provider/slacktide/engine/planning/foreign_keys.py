@@ -98,7 +98,7 @@ def _of_target(
     world: World, source: str, target: str, columns: Mapping[str, Sequence[str]]
 ) -> list[Declared]:
     there = world.sources.get(target)
-    key = tuple(() if there is None else there.arguments.get("key", ()))
+    key = () if there is None else there.key
     if len(key) > 1 and set(columns) == set(key) and all(len(c) == 1 for c in columns.values()):
         whole = ForeignKey(source, tuple(columns[name][0] for name in key), target, key)
         return [Declared(whole, _obstacle(world, whole))]
@@ -114,7 +114,7 @@ def _obstacle(world: World, foreign_key: ForeignKey) -> str:
     there = world.sources.get(foreign_key.target)
     if there is None:
         return f"there is no source {foreign_key.target}"
-    if tuple(there.arguments.get("key", ())) != foreign_key.key:
+    if there.key != foreign_key.key:
         return f"{', '.join(foreign_key.key)} is not the declared key of {foreign_key.target}"
     own, other = _types(world, foreign_key.source), _types(world, foreign_key.target)
     for column, key in zip(foreign_key.columns, foreign_key.key, strict=True):

@@ -189,7 +189,6 @@ class Knowledge:
         source = self.world.sources[name]
         there, changes = source.totals(0, end), source.totals(start, end)
         held = self._chains.get(mirror_id(name))
-        key = source.arguments.get("key") or ()
         counted, changed = self._rows(name, end), self._changed(name, start, end)
         return SourceFacts(
             rows=counted,
@@ -204,8 +203,8 @@ class Knowledge:
                     covered=covered_by(source, start, end),
                 ),
             ),
-            columns=column_facts(source.statistics, key, counted),
-            sorted_by="" if held is None else leading_column(source.schema, key),
+            columns=column_facts(source.statistics, source.key, counted),
+            sorted_by="" if held is None else leading_column(source.schema, source.key),
         )
 
     def _observed(

@@ -55,7 +55,7 @@ def since_base(world: World, name: str, end: int) -> Totals:
 def is_mirror_due(world: World, name: str, end: int) -> bool:
     """Whether the mirror of a source is to be written at a version."""
     source = world.sources[name]
-    return source.kind == "change-feed" and is_due(*_mirrored(world, source, end))
+    return source.is_feed and is_due(*_mirrored(world, source, end))
 
 
 def _mirrored(world: World, source: Source, end: int) -> tuple[int | None, int]:

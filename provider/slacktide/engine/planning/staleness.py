@@ -108,7 +108,7 @@ def _lost_mirror(world: World, view: ViewPlan, mirrors: Mapping[str, int]) -> st
     if view.program is None or view.method not in {"incremental", "states-only"}:
         return ""
     for name in sorted({read.source for read in of_type(view.program, ReadSnapshot)}):
-        is_feed = world.sources[name].kind == "change-feed"
+        is_feed = world.sources[name].is_feed
         if is_feed and name not in mirrors and mirror_id(name) not in world.chains:
             return f"{mirror_id(name)}, which is gone"
     return ""

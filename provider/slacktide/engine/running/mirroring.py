@@ -16,7 +16,6 @@ from slacktide.optimizer.mirror import mirror_program, segment_step
 from slacktide.optimizer.programs.upkeep import upkeep_of
 from slacktide.program.operator import Program
 from slacktide.spark.tasks.task import Outcome, Task
-from slacktide.store.record import Source
 from slacktide.store.world import World
 
 if TYPE_CHECKING:
@@ -67,22 +66,18 @@ def write_mirrors(executor: Executor, world: World, mirrors: Mirrors) -> dict[st
     written: dict[str, Outcome] = {}
     for name, version in mirrors.anew.items():
         source = world.sources[name]
-        program = mirror_program(name, source.schema, _key(source))
+        program = mirror_program(name, source.schema, source.key)
         written[name] = executor.run(
             Task(name, program, {}, {name: version}, scopes={}, kind="source")
         )
     for name, version in mirrors.extended.items():
         source = world.sources[name]
-        program = Program((segment_step(name, source.schema, _key(source)),))
+        program = Program((segment_step(name, source.schema, source.key),))
         start = dict(world.chains[mirror_id(name)].versions or {})
         written[name] = executor.run(
             Task(name, program, start, {name: version}, scopes={}, kind="source")
         )
     return written
-
-
-def _key(source: Source) -> Sequence[str]:
-    return source.arguments.get("key") or ()
 
 
 def mirror_reports(written: Mapping[str, Outcome]) -> dict[str, MirrorReport]:

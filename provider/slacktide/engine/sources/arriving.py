@@ -236,7 +236,7 @@ def expectation(source: Source) -> Expected:
         kind=source.kind,
         format=arguments.get("format", "parquet"),
         columns=source.schema,
-        key=tuple(arguments.get("key", ())),
+        key=source.key,
         is_append_only=bool(arguments.get("append_only", False)),
         spanned=key_columns(arguments, source.schema),
     )

@@ -35,7 +35,7 @@ def changes_sql(shelf: Shelf, record: Source, after: int, until: int) -> str | N
     if table is None:
         return None
     columns = [(quoted(c["name"]), c["type"]) for c in record.schema]
-    weight = _weight(record) if record.kind == "change-feed" else "1L"
+    weight = _weight(record) if record.is_feed else "1L"
     values = ", ".join(f"{_unskipped(*column)} AS {column[0]}" for column in columns)
     return f"SELECT {values}, {weight} AS __m FROM {table}{_where(_fits(record))}"
 
@@ -64,7 +64,7 @@ def _landed(shelf: Shelf, record: Source, after: int, until: int) -> str | None:
     kind = record.arguments.get("format", "parquet")
     reader = shelf.session.read.schema(schema).options(**_options(record, kind))
     frame = reader.format(kind).load(paths)
-    if record.kind == "change-feed" or _has_quarantine(record):
+    if record.is_feed or _has_quarantine(record):
         # Asked for in this way, it is Spark's own where the files have a column of that name.
         frame = frame.select("*", frame.metadataColumn("_metadata")["file_path"].alias(FILE))
     return shelf.register(frame)
@@ -94,7 +94,7 @@ def _has_quarantine(record: Source) -> bool:
 def _fields(record: Source) -> list[tuple[str, str]]:
     """The columns that stand in the files of a source."""
     columns = [(quoted(c["name"]), c["type"]) for c in record.schema]
-    return [*columns, (CHANGE_TYPE, "STRING")] if record.kind == "change-feed" else columns
+    return [*columns, (CHANGE_TYPE, "STRING")] if record.is_feed else columns
 
 
 def _fits(record: Source) -> list[str]:

@@ -136,7 +136,7 @@ class Tables:
         if mirror.base is None or (deletes or 0) >= MANY_GONE * mirror.base.rows:
             return self._shelf.define(rows_sql(self._bag_at(source, version), typed, what=what))
         base, since = self._base(source, mirror.base), self._since(source, mirror, version)
-        key = [quoted(name) for name in record.arguments.get("key") or ()]
+        key = [quoted(name) for name in record.key]
         return self._shelf.define(current_rows_sql(base, since, typed, key, what=what))
 
     def _since(self, source: str, mirror: Mirrored, version: int) -> str:
