@@ -16,7 +16,8 @@ def instant_of(store: Store, world: World, record: ViewRecord) -> str | None:
     """The instant of which an answer is; None where the view asks for none, or it is not known."""
     if not record.definition["clock"] or record.run is None:
         return None
-    plan = store.get_plan(world.runs[record.run].plan_id)
+    run = world.runs.get(record.run)
+    plan = None if run is None else store.get_plan(run.plan_id)
     return None if plan is None else str(plan["now"])
 
 

@@ -128,7 +128,7 @@ def again(world: World, plan: Plan, moved: str, prices: Prices, now: str = "") -
         plan: that is stale.
         moved: why.
         prices: as of `make_plan`.
-        now: the newest instant of which an answer is that it may make anew: none goes back behind that.
+        now: the newest instant of the answers that ask for the time: none is made as of an earlier one.
     """
     names = [view.view for view in plan.views if view.view in world.views]
     fresh = make_plan(
