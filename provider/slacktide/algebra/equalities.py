@@ -58,10 +58,10 @@ def take_apart(condition: s.Scalar | None, left: Columns, right: Columns) -> Con
 
 
 def null_aware(condition: s.Scalar | None) -> s.Call | None:
-    """What NOT IN compares by, in `a = b OR (a = b) IS NULL`; None where a condition is no such one.
+    """The equality of a condition in the form of NOT IN, `a = b OR (a = b) IS NULL`; None for another condition.
 
-    Whether both equalities are the same Spark says otherwise than we: their sides may be exchanged, and subqueries and parameters
-    of lambdas are other columns in each. So any two are taken for that.
+    The two equalities are not compared: Spark may exchange their sides, and gives their subqueries and the parameters of their
+    lambdas other columns. So `a = b OR (c = d) IS NULL` is taken for one, too, which costs increments and no right answer.
     """
     match condition:
         case s.Call("or", (s.Call("=") as equal, s.Call("isnull", (s.Call("="),)))):

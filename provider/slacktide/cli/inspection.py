@@ -11,7 +11,7 @@ import typer
 
 from slacktide.cli.access import AsJson, Views, names, opened, spark_session
 from slacktide.cli.cycle import gravest, read_plan
-from slacktide.cli.screen import bytes_text, emit, progress, say, show_table, told
+from slacktide.cli.screen import bytes_text, emit, progress, say, show_table, to_the_second, told
 from slacktide.cli.source import show_sources
 from slacktide.cli.view import show_views
 from slacktide.common.names import is_name
@@ -109,7 +109,7 @@ def _say_costs(found: Mapping[str, Any]) -> None:
         say(f"before they ran, half were expected within {costs['expected_error']:.0%} of it")
     measured = found["calibration"]
     if measured is not None:
-        cores, at = measured["cores"], _minute(measured["measured"])
+        cores, at = measured["cores"], to_the_second(measured["measured"])
         whole = "" if measured["is_whole"] else ", by an earlier version: slacktide calibrate"
         say(f"calibrated on Spark {measured['spark']} with {cores} cores at {at}{whole}")
 
@@ -147,7 +147,7 @@ def _run(report: Mapping[str, Any]) -> tuple[object, ...]:
     methods = Counter(view["method"] for view in views.values())
     return (
         report["run"],
-        _minute(report["ended"]),
+        to_the_second(report["ended"]),
         ", ".join(f"{count} {method}" for method, count in sorted(methods.items())),
         _total(views, "rows_read"),
         _total(views, "cpu_seconds"),
@@ -162,17 +162,13 @@ def _view_run(report: Mapping[str, Any], view: Mapping[str, Any]) -> tuple[objec
     expected = view["predicted"].get("cpu_seconds")
     how = "gave up" if view["method"] == "unchanged" else "turned back"
     method = f"{view['method']}, {how}" if view["switched"] else view["method"]
-    return (report["run"], _minute(report["ended"]), method, *figures, expected)
+    return (report["run"], to_the_second(report["ended"]), method, *figures, expected)
 
 
 def _total(parts: Mapping[str, Mapping[str, Any]], figure: str) -> float | None:
     """Add a figure of views or mirrors up; what is unknown of one is unknown of all."""
     worked = [part["actual"].get(figure) for part in parts.values() if part["actual"]]
     return None if None in worked else sum(worked)
-
-
-def _minute(instant: str) -> str:
-    return instant[:19].replace("T", " ")
 
 
 def verify(

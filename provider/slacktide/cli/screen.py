@@ -149,3 +149,8 @@ def bytes_text(count: object) -> str:
             break
         size /= 1000
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def to_the_second(instant: str) -> str:
+    """An instant as tables show it."""
+    return instant[:19].replace("T", " ")

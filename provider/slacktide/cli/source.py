@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from slacktide.cli.access import AsJson, names, opened, pairs, spark_session
-from slacktide.cli.screen import emit, progress, say, show_table
+from slacktide.cli.screen import emit, progress, say, show_table, to_the_second
 
 sources = typer.Typer(no_args_is_help=True, help="Relations that change from outside.")
 Name = Annotated[str, typer.Argument(help="The source.")]
@@ -122,7 +122,14 @@ def arrivals(
 
 def _lines(found: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
     return [
-        (one["version"], file, one["rows"], one["bytes"], one["accepted"], _marks_of(one))
+        (
+            one["version"],
+            file,
+            one["rows"],
+            one["bytes"],
+            to_the_second(one["accepted"]),
+            _marks_of(one),
+        )
         for one in found
         for file in one["files"]
     ]

@@ -35,7 +35,7 @@ SENTENCES: Final = MappingProxyType(
         "REBUILD_DIFFERS": "Slacktide's form of the query has other types than Spark's ({detail})",
         "RECURSIVE_QUERY": "the query is recursive",
         "REFERENCE_BROKEN": "the answer went by a foreign key that does not hold ({detail})",
-        "RUNTIME_GUARD": "increments wrote or took more than a full run would, so the answer was computed in full ({detail})",
+        "RUNTIME_GUARD": "increments were given up midway, as they wrote or took more than the plan allows ({detail})",
         "SEARCH_CUT": "the search for a plan ended when its budget was spent, so a cheaper one may exist",
         "STALE_PLAN": "what the plan started from has moved, so it was made again ({detail})",
         "STATES_LEFT": "what increments would save does not pay for building the states yet ({detail})",

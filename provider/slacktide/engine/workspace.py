@@ -325,7 +325,7 @@ class Workspace(WorkspaceDefinitions):
         return make_status(self._store, self._intake.waiting(), self._sinks.states())
 
     def arrivals(self, source: str, *, limit: int | None = None) -> Sequence[Mapping[str, Any]]:
-        """What a source has accepted, the newest first; see `arrivals_of`."""
+        """What a source has accepted, the newest first: `version`, `files`, `rows`, `bytes`, `accepted`, `skipped`, `needed` of each."""
         return arrivals_of(self._store.world(), source, limit)
 
     def history(self, view: str | None = None, *, limit: int | None = None) -> Sequence[Report]:

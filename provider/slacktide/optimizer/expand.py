@@ -45,12 +45,14 @@ class Switches:
         is_pruned: subtract snapshots only where there is no other way (PNA).
         is_guided: leave changes over more than one interval out (guided exploration).
         most_fired: how many rules may fire.
+        boosts: factors for the importance of rules, by name.
     """
 
     is_translated: bool = True
     is_pruned: bool = True
     is_guided: bool = True
     most_fired: int = MOST_FIRED
+    boosts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,9 @@ def expand(
     memo = Memo(Tables(problem.tables))
     sampled = min(2, problem.instants) if switches.is_translated else problem.instants
     rules = (*rules_for(problem, shapes, methods, switches, sampled), *extra)
-    exploration = Exploration(memo, rules, most_fired=switches.most_fired, is_spent=is_spent)
+    exploration = Exploration(
+        memo, rules, boosts=switches.boosts, most_fired=switches.most_fired, is_spent=is_spent
+    )
     _ask(memo, problem.relation, sampled)
     trace = exploration.run()
     if sampled < problem.instants:

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from slacktide.common.extras import install
 from slacktide.errors import ExecutionError, SetupError
 from slacktide.orchestration.processes import end_session
 from slacktide.orchestration.rest import AirflowApi
@@ -112,7 +113,7 @@ class LocalAirflow:
         if not program.is_file():
             raise SetupError(
                 f"{program} does not exist",
-                hint="in a checkout of Slacktide: pip install '.[airflow]' into this Python",
+                hint=f"{install('airflow')} into this Python",
             )
         (self.home / "plugins").mkdir(parents=True, exist_ok=True)
         with free_ports(3) as ports:

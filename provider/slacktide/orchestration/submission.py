@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from slacktide.common.extras import install
 from slacktide.common.session_settings import COLLECTOR
 from slacktide.errors import SetupError
 from slacktide.orchestration.guard import SparkTarget, spark_target
@@ -127,7 +128,7 @@ def check_programs(binary: str) -> None:
     if shutil.which(binary) is None:
         raise SetupError(
             f"{binary} is not on the PATH of this worker",
-            hint="in a checkout of Slacktide: pip install '.[spark]'; or install a Spark distribution",
+            hint=f"{install('spark')}; or install a Spark distribution",
         )
     home = os.environ.get("JAVA_HOME")
     java = Path(home) / "bin" / "java" if home else None

@@ -41,6 +41,11 @@ MAKE_ROOM: Final = (
     "'slacktide gc' removes what nobody needs"
 )
 _FULL: Final = ("No space left on device", "Disk quota exceeded")
+GIVE_CREDENTIALS: Final = (
+    "give credentials in the Airflow connection or in the environment (AWS_ACCESS_KEY_ID and others; those of a "
+    "profile are printed by: aws configure export-credentials --format env)"
+)
+_AGAIN: Final = "the same call may succeed when repeated"
 _MACHINE: Final = ("169.254.169.254", "169.254.170.2")
 """Addresses at which machines of Amazon tell their roles, and containers theirs."""
 _FOREIGN: Final = (failure.BaseError, ValueError, OSError)
@@ -291,9 +296,10 @@ def is_denied(path: Path, mode: int = os.R_OK | os.W_OK) -> bool:
     return not os.access(path, mode, effective_ids=True)
 
 
-def asked_machine(text: str) -> bool:
-    """Whether a call has failed that asks the machine for its role, as is done where no credentials are given."""
-    return any(address in text for address in _MACHINE)
+def advice_on(fact: str) -> str:
+    """What to do about a failure of a store: where no credentials are given, it asks the machine for its role."""
+    asked = any(address in fact for address in _MACHINE)
+    return f"{GIVE_CREDENTIALS}; where the machine has a role, repeat the call" if asked else _AGAIN
 
 
 def is_disk_full(text: str) -> bool:
@@ -308,10 +314,9 @@ def _translate(error: Exception, where: str, *, denied: bool) -> SlacktideError:
             f"{where} may not be read or written by this user",
             hint="grant access to it, or run as a user that has it",
         )
-    if isinstance(error, failure.UnauthenticatedError) or asked_machine(fact):
+    if isinstance(error, failure.UnauthenticatedError):
         return SetupError(
-            f"{where} cannot be reached without credentials: {fact}",
-            hint="give them in the Airflow connection or the environment",
+            f"{where} cannot be reached without credentials: {fact}", hint=GIVE_CREDENTIALS
         )
     if isinstance(error, failure.UnknownConfigurationKeyError):
         return InvalidSettingError(fact, hint="see the options of obstore for this scheme")
@@ -321,6 +326,4 @@ def _translate(error: Exception, where: str, *, denied: bool) -> SlacktideError:
         )
     if is_disk_full(fact):
         return StorageError(f"no space is left at {where}", hint=MAKE_ROOM)
-    return StorageError(
-        f"the store failed at {where}: {fact}", hint="the same call may succeed when repeated"
-    )
+    return StorageError(f"the store failed at {where}: {fact}", hint=advice_on(fact))

@@ -68,7 +68,7 @@ class World:
     def rows_changed(self, start: Mapping[str, int], end: Mapping[str, int]) -> int | None:
         """The rows of all changes of some sources, from one version of each to another; None where some are not known.
 
-        As of a source that is gone: what a former text of a view has read is still there for readers.
+        None, too, where a source is gone: chains of a former text still name its versions.
         """
         total = Totals()
         for name, version in end.items():

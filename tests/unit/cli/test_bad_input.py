@@ -43,6 +43,12 @@ WRONG = {
         "orders",
     ),
     "a source that is not there": (("source", "hold", "ghost"), "ghost"),
+    "a plan that is not there": (("refresh", "--plan", "nope"), "there is no plan nope"),
+    "a setting that is none": (
+        ("view", "add", "v", "--sql", "SELECT 1", "--set", "nope=1"),
+        "unknown setting 'nope'",
+    ),
+    "a wrong setting of a source": ((*ADD, "--settle", "30"), "source s: settle is '30'"),
     "an arrival that is not there": (("source", "skip", "orders", "9"), "9"),
     "a file that is not there": (("source", "skip", "orders", "z.csv"), "z.csv"),
     "a point in time that is none": (

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
 from slacktide import store as s
 from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_state
 from slacktide.common.reasons import Reason
+from slacktide.engine.answers.instants import newest_instant
 from slacktide.engine.plan import Declared, Registration
 from slacktide.engine.planning.plan_making import make_plan
 from slacktide.engine.planning.staleness import again, stale
+from slacktide.engine.telling.arrivals import arrivals_of
+from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.compaction import PRICES
+from slacktide.store.record import RunRecord
 from tests.unit.engine import test_apart
 from tests.unit.engine.test_planning import NOW, view, world
 
@@ -58,6 +68,34 @@ def test_answers_of_an_instant_do_not_go_back_to_an_earlier_one() -> None:
     assert again(there, late, "view v", PRICES, NOW).now == LATER
 
 
+def clocked(name: str, run: int) -> list[s.Update]:
+    """A view that asks for the time, with an answer of a run."""
+    reasons = (Reason("CLOCK", "now"),)
+    definition = ReadView(None, (), sources=("t",), clock=True, reasons=reasons).to_dict()
+    added = s.AddView(name, "SELECT now()", {}, {}, definition)
+    return [added, s.AdvanceView(name, {"t": 2}, run)]
+
+
+def test_the_newest_instant_is_that_of_views_that_ask_for_the_time() -> None:
+    views = [*view("v", at=2, run=3), *clocked("early", 1), *clocked("late", 2), *clocked("old", 9)]
+    runs = {number: RunRecord(number, f"p{number}", {}, number) for number in (1, 2, 3)}
+    there = replace(world(*views), runs=runs)
+    plans = {"p1": {"now": NOW}, "p2": {"now": LATER}, "p3": {"now": "2027"}}
+    store: Any = SimpleNamespace(get_plan=plans.get)
+    assert newest_instant(store, there, ["v", "early", "old", "gone"]) == NOW
+    assert newest_instant(store, there, ["early", "late"]) == LATER
+    assert newest_instant(store, there, ["v"]) == ""
+
+
+def test_arrivals_say_which_files_no_run_reads_any_more() -> None:
+    base = s.Segment(1, (), 100, 10, {"t": 2})
+    there = world(s.SetChain(s.Chain("sources/t", (), base)), *view("v", at=3))
+    told = [(one["version"], one["needed"]) for one in arrivals_of(there, "t", 4)]
+    assert told == [(5, True), (4, True), (3, True), (2, False)]
+    with pytest.raises(InvalidSettingError, match="limit is 0"):
+        arrivals_of(there, "t", 0)
+
+
 def test_the_source_of_a_former_text_may_be_gone() -> None:
     """Its answer stays readable, and names versions of a source that nobody has any more."""
     base, more = (s.Segment(n, (), 10, 100, {"gone": n}) for n in (1, 2))
@@ -65,9 +103,5 @@ def test_the_source_of_a_former_text_may_be_gone() -> None:
         s.SetChain(s.Chain(f"{kind}/v@2", (), base, (more,), origin=1))
         for kind in ("views", "changes")
     ]
-    clocked = ReadView(
-        None, (), sources=("t",), clock=True, reasons=(Reason("CLOCK", "now"),)
-    ).to_dict()
-    added = s.AddView("w", "SELECT now()", {}, {}, clocked)
-    there = world(*view("v", at=5), *kept, added)
+    there = world(*view("v", at=5), *kept, *clocked("w", 1))
     assert [one.view for one in make_plan(there, now=NOW).views] == ["v", "w"]

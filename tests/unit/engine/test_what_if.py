@@ -173,8 +173,8 @@ def test_periods_may_be_asked_of_any_view(
 @pytest.mark.parametrize(
     ("asked", "error", "told"),
     [
-        ({"pace": 0.0}, InvalidSettingError, "a pace of 0 is none"),
-        ({"pace": float("nan")}, InvalidSettingError, "a pace of nan is none"),
+        ({"pace": 0.0}, InvalidSettingError, "the pace is 0, which is not from 0.0001 to 10000"),
+        ({"pace": float("nan")}, InvalidSettingError, "the pace is nan, which is not"),
         ({"weights": [1.0]}, InvalidSettingError, r"\[1.0\] are no weights"),
         ({"weights": [0.2, -1]}, InvalidSettingError, "are no weights"),
         ({"policy": "lazy"}, InvalidSettingError, "there is no policy 'lazy'"),

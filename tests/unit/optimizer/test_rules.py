@@ -97,8 +97,9 @@ def test_it_is_the_rule_that_is_taken(name: str) -> None:
         changed=frozenset({"orders", "lines"}),
         premises=Premises(KNOWN.get(name, frozenset())),
     )
-    taken = (rule for rule in RULES if rule.node is type(relation))
-    assert next(rule.name for rule in taken if rule.where(relation, derivation)) == name
+    rule = derivation.rule_of(relation)
+    assert rule is not None
+    assert rule.name == name
 
 
 @pytest.mark.parametrize("name", FIRES)

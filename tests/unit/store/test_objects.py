@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from obstore.exceptions import GenericError
 
 from slacktide.errors import (
     InvalidSettingError,
+    RetryableError,
     StorageError,
     WorkspaceError,
     WorkspaceMissingError,
@@ -148,6 +150,16 @@ def test_a_full_disk_is_told_from_other_failures(sign: str) -> None:
     assert type(told) is StorageError
     assert told.message == "no space is left at /w/log/1"
     assert "make room" in told.hint
+
+
+def test_who_has_no_credentials_is_told_how_to_give_some() -> None:
+    """A machine may have a role, and its service may be slow: the call can be repeated."""
+    address = "http://169.254.169.254/latest/api/token"
+    told = _translate(GenericError(f"Error performing PUT {address}"), "s3://b/w", denied=False)
+    assert isinstance(told, RetryableError)
+    assert "AWS_ACCESS_KEY_ID" in told.hint
+    other = _translate(GenericError("Error performing PUT http://s3"), "s3://b/w", denied=False)
+    assert other.hint == "the same call may succeed when repeated"
 
 
 def test_reads_parts_of_many_in_their_order(objects: Objects) -> None:

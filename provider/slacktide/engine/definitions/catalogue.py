@@ -30,7 +30,6 @@ from slacktide.engine.definitions.redefining import (
 )
 from slacktide.engine.definitions.sink_setting import check_sink_of
 from slacktide.engine.sources import (
-    check_arguments,
     check_pins,
     check_source,
     seen_before,
@@ -72,10 +71,9 @@ class Catalogue:
 
         def define(world: World) -> Redefinition:
             check_free(world, name)
-            with _about(name):
-                checked = check_arguments(kind, arguments)
+            with _naming(name):
                 found = check_source(name, kind, arguments, storage_options=self._store.options)
-            check_source_places(name, checked, self._store.root, world)
+            check_source_places(name, found.arguments, self._store.root, world)
             update = u.AddSource(name, kind, found.arguments, found.schema)
             # What is only read may lie anywhere but where we write; a quarantine meets nothing.
             apart = q.NonePlaced(world.number, read="quarantine" in found.arguments)
@@ -263,7 +261,7 @@ class Catalogue:
 
 
 @contextmanager
-def _about(source: str) -> Iterator[None]:
+def _naming(source: str) -> Iterator[None]:
     """Say of which source a wrong setting is, as one Variable declares many."""
     try:
         yield

@@ -14,7 +14,7 @@ from slacktide.store.world import World, reads
 def next_ends(world: World, records: Iterable[ViewRecord]) -> dict[str, int]:
     """The version up to which each source is taken in: its newest, less what a hold or `max_backlog` keeps out.
 
-    Never less than the most advanced view has, from where a backlog counts: all views of a run, and the states that they
+    Never less than the most advanced of the views has, from which `max_backlog` counts: all views of a run, and the states that they
     share, stand at one version afterwards, and a view that fails in every run holds no other back. Nor less than the
     mirror has, as its older files may be gone.
     """

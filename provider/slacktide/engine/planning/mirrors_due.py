@@ -61,7 +61,7 @@ def is_mirror_due(world: World, name: str, end: int) -> bool:
 def _mirrored(world: World, source: Source, end: int) -> tuple[int | None, int]:
     """Rows of the base of a mirror, and of what came to it: segments as they were written, landed files as they were counted.
 
-    Rows of text files are not counted when these land, but are once they are a segment.
+    Rows of CSV, JSON and Avro are not known when files land, but are once these are a segment.
     """
     chain = world.chains.get(mirror_id(source.name))
     if chain is None or chain.base is None or chain.versions is None:

@@ -192,8 +192,8 @@ def _consistent(known: Knowledge, plans: list[ViewPlan], ends: Mapping[str, int]
             return plans
 
 
-def _of_period(plan: ViewPlan) -> set[str]:
-    """The sources whose snapshots a refresh of a period reads: it may go by another program than other runs do."""
+def _snapshots_of_turn(plan: ViewPlan) -> set[str]:
+    """The sources whose snapshots a refresh of a period reads, by a program of its own."""
     if plan.turn is None or plan.program is None or plan.method == "full":
         return set()
     return {read.source for read in of_type(plan.program, ReadSnapshot)}
@@ -221,6 +221,6 @@ def _read_versions(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> d
     read: dict[str, int] = {}
     for plan in plans:
         usual = upkeep[plan.view].snapshots if plan.view in upkeep else ()
-        for name in {*usual, *_of_period(plan)}:
+        for name in {*usual, *_snapshots_of_turn(plan)}:
             read[name] = min(plan.end[name], read.get(name, plan.end[name]))
     return dict(sorted(read.items()))

@@ -41,8 +41,8 @@ def stale(world: World, plan: Plan) -> str:
     """Say what a plan started from that is no longer so; an empty text for a fresh plan."""
     if (plan.register or plan.alter) and (moved := _moved_source(world, plan.versions)):
         return moved
-    if plan.register and is_ahead(taken_in(world), plan.versions):
-        return "what the run's new views were to read, which others have taken in further"
+    if plan.register and (passed := _passed_source(world, plan.versions)):
+        return passed
     mirrored = mirror_versions(world)
     for view in plan.views:
         record = world.views.get(view.view)
@@ -68,6 +68,13 @@ def _moved_source(world: World, versions: Mapping[str, int]) -> str:
         if known is None or known.version < version:
             return f"source {name}"
     return ""
+
+
+def _passed_source(world: World, versions: Mapping[str, int]) -> str:
+    """Name a source that others have taken in further than views that come into the log were to."""
+    taken = taken_in(world)
+    passed = (name for name, version in versions.items() if taken.get(name, 0) > version)
+    return next((f"source {name}, which others have taken in further" for name in passed), "")
 
 
 def _moved_state(world: World, view: ViewPlan) -> str:

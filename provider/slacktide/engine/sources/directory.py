@@ -28,7 +28,7 @@ from slacktide.errors import (
 )
 from slacktide.store.address import Address, parse_address
 from slacktide.store.links import circle_below, circle_on
-from slacktide.store.objects import asked_machine, is_denied, is_folder
+from slacktide.store.objects import GIVE_CREDENTIALS, advice_on, is_denied, is_folder
 from slacktide.store.reach import reach
 
 if TYPE_CHECKING:
@@ -280,10 +280,9 @@ def _translate(error: Exception, where: str) -> SlacktideError:
         return _denied(where)
     if isinstance(error, FileNotFoundError):
         return SourceError(f"there is no {where}", hint="give the path where files land")
-    if isinstance(error, failure.UnauthenticatedError) or asked_machine(fact):
+    if isinstance(error, failure.UnauthenticatedError):
         return SetupError(
-            f"{where} cannot be read without credentials: {fact}",
-            hint="give them in the Airflow connection or the environment",
+            f"{where} cannot be read without credentials: {fact}", hint=GIVE_CREDENTIALS
         )
     if isinstance(error, failure.UnknownConfigurationKeyError):
         return InvalidSettingError(fact, hint="see the options of obstore for this scheme")
@@ -291,6 +290,4 @@ def _translate(error: Exception, where: str) -> SlacktideError:
         return SourceError(
             f"{where} cannot be read: {fact}", hint="rename or remove the file that it speaks of"
         )
-    return StorageError(
-        f"the store failed at {where}: {fact}", hint="the same call may succeed when repeated"
-    )
+    return StorageError(f"the store failed at {where}: {fact}", hint=advice_on(fact))

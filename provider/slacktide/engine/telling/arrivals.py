@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from slacktide.engine.definitions.drafts import check_known
-from slacktide.engine.telling.status import removable_until
+from slacktide.engine.telling.status import check_limit, removable_until
 from slacktide.store.world import World
 
 
@@ -23,8 +23,10 @@ def arrivals_of(world: World, name: str, limit: int | None) -> list[dict[str, An
 
     Raises:
         UnknownObjectError: there is no such source.
+        InvalidSettingError: the limit is below 1.
     """
     check_known("source", name, world.sources)
+    check_limit(limit)
     source = world.sources[name]
     gone = removable_until(world, source)
     first = 0 if limit is None else max(source.version - limit, 0)

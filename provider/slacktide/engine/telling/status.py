@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.chain_ids import is_answer, is_mirror, is_state, mirror_id
 from slacktide.engine.definitions.drafts import check_known
 from slacktide.engine.definitions.goal_setting import weights_of
 from slacktide.engine.intake.accepting import Waiting
-from slacktide.engine.planning.foreign_keys import declared
+from slacktide.engine.planning.foreign_keys import Declared, declared
 from slacktide.engine.planning.knowledge import Knowledge
 from slacktide.engine.reports import History, Report, ViewReport, was_at_work
 from slacktide.engine.sources import wide_ddl
@@ -26,9 +26,6 @@ from slacktide.store.world import World
 if TYPE_CHECKING:
     from slacktide.store.store import Store
 
-_VERIFY: Final = "slacktide verify --references"
-_DECLARE: Final = "add the source that it refers to with that key, or declare it otherwise"
-
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -40,7 +37,7 @@ class Status:
             accepted yet, whether it is held, versions left out, the version up to which landed files
             may be removed, columns that nobody declared, the schema that would take these in, and
             where rows are kept that do not fit its schema, and how many, of each foreign key that it
-            declares whether it holds, and as of which versions, and what keeps it from taking anything in.
+            declares whether it holds, as of which versions, why not, and what to do, and what keeps it from taking anything in.
         views: by name: the sources that it reads, versions, run, when the answer was made, arrivals that it lacks, method and
             reasons of the last run, what that run read and what full would have read, state bytes,
             how many refreshes of its period there were where the answer is not due at each one,
@@ -89,6 +86,18 @@ class Status:
         }
 
 
+def check_limit(limit: int | None) -> None:
+    """Refuse to look at none of the newest.
+
+    Raises:
+        InvalidSettingError: the limit is below 1.
+    """
+    if limit is not None and limit < 1:
+        raise InvalidSettingError(
+            f"limit is {limit}, so nothing would be looked at", hint="give 1 or more"
+        )
+
+
 def history_of(
     world: World,
     read: Callable[[int], Mapping[str, Any]],
@@ -109,10 +118,7 @@ def history_of(
     """
     if view is not None:
         check_known("view", view, world.views)
-    if limit is not None and limit < 1:
-        raise InvalidSettingError(
-            f"limit is {limit}, which is not a number of runs to look at", hint="give 1 or more"
-        )
+    check_limit(limit)
     numbers = sorted(world.runs)
     numbers = numbers if limit is None else numbers[-limit:]
     if view is not None:
@@ -219,17 +225,28 @@ def _foreign_keys(world: World) -> dict[str, list[dict[str, Any]]]:
         record = world.foreign_keys.get(str(one.foreign_key))
         broken = record.broken if record else ""
         broken = f"cannot be checked, as {one.obstacle}" if one.obstacle else broken
-        hint = "" if not broken else _DECLARE if one.obstacle else _VERIFY
         state = "broken" if broken else "holds" if record else "unverified"
         told = {
             "name": str(one.foreign_key),
             "state": state,
             "versions": dict(record.versions) if record else {},
             "broken": broken,
-            "hint": hint,
+            "hint": _way_out(world, one, broken),
         }
         found.setdefault(one.foreign_key.source, []).append(told)
     return found
+
+
+def _way_out(world: World, one: Declared, broken: str) -> str:
+    """What to do about a foreign key that does not hold, or cannot be checked."""
+    if not broken:
+        return ""
+    if not one.obstacle:
+        return "slacktide verify --references"
+    key = one.foreign_key
+    if key.target not in world.sources:
+        return f"slacktide source add {key.target} --key {','.join(key.key)} …"
+    return f"drop {key.source} or {key.target}, and add it with columns that fit"
 
 
 def _needed_from(world: World, source: Source) -> int:

@@ -116,7 +116,7 @@ def compare(
     """
     if not 1 / _FASTEST <= pace <= _FASTEST:
         raise InvalidSettingError(
-            f"the pace is {pace:g}, which is not above 0",
+            f"the pace is {pace:g}, which is not from {1 / _FASTEST:g} to {_FASTEST:g}",
             hint="2 is twice as often as now, 0.5 half as often",
         )
     if policy is not None and policy not in POLICIES:

@@ -113,10 +113,11 @@ class Evidence:
         )
 
     def floor_under(self, nearest: PastRun, one: Candidate) -> PastRun | None:
-        """A run that bounds the cost from below: of those newer than the nearest the dearest that took over `FAR_DEARER` times as much, though no more had changed and the model expected at most `ALIKE` times the work.
+        """The dearest of the runs newer than the nearest that bound the cost from below; None where none does.
 
-        Times have changed, and a larger change does not cost less. Where a still newer run, after changes like those or
-        larger ones, was far cheaper, times are as they were, and the run bounds nothing.
+        A run does that took more than `FAR_DEARER` times what the nearest took, after no more changes than there are now or
+        were then, and with at most `ALIKE` times the work expected: times have changed. It bounds nothing once a still
+        newer run, after about as many changes and as much work or more, was far cheaper.
 
         Args:
             nearest: as of `nearest`.

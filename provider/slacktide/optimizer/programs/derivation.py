@@ -217,9 +217,12 @@ class Derivation:
             self._deltas[rel] = change
         return self._deltas[rel]
 
+    def rule_of(self, rel: r.Rel) -> DeltaRule[Any] | None:
+        """The first rule that gives the change of a relation."""
+        return next((rule for rule in _BY_NODE.get(type(rel), ()) if rule.where(rel, self)), None)
+
     def _derived(self, rel: r.Rel) -> Operator | None:
-        rules = _BY_NODE.get(type(rel), ())
-        rule = next((rule for rule in rules if rule.where(rel, self)), None)
+        rule = self.rule_of(rel)
         if rule is None and not isinstance(rel, r.Values | r.Range):
             raise InvariantError(f"no rule gives the change of {rel.tag}")
         return None if rule is None else rule.delta(rel, self)

@@ -130,7 +130,7 @@ class Case:
             evidence = evidence.without(past.run)
 
     def _is_near(self, price: float, full: float) -> bool:
-        """Whether a program that has not run is tried: it is predicted, or modelled alone, at `NEARLY` times full or less, or the model guesses."""
+        """Whether a program that has not run is worth a trial: by the prediction, or by the model of both ways, it takes at most `NEARLY` times what full takes, or sizes are guessed."""
         ways, priced = self.ways, self.evidence.coefficients.price
         if price <= NEARLY * full or ways.incremental.is_guessed:
             return True

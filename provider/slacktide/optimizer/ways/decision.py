@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from slacktide.algebra.view import ReadView
 from slacktide.common.reasons import Reason
@@ -107,8 +107,8 @@ class _Decision:
         found = self._found(case)
         if found.way == "incremental":
             new = self.question.reconsidered(now, found.full)
-            if self._missing(new.maintenance.program):  # rows of the past that it alone reads
-                new = now
+            if self._missing(new.maintenance.program):
+                new = now  # without the join it would read rows that the mirror has passed
             return self._extended(new, case, found.reasons)
         without = self.question.stopped(now) if now.chains and not missing else None
         if without is not None:
@@ -146,7 +146,8 @@ class _Decision:
         told = {**found.to_dict(), **new.told()}
         if found.way != "rebuild":
             text, _ = self._alone(built)
-            return self._plan("full", found.reasons, text, predicted=told, remembers=remembers)
+            plan = self._plan("full", found.reasons, text)
+            return replace(plan, predicted=told, remembers=remembers)
         told |= built.told()
         if dear:
             of = sources_of(self.question.analysis, dear)
@@ -154,9 +155,8 @@ class _Decision:
                 {"chain": join, "join_of": [*of[join]], "cost": round(took, 3)}
                 for join, took in sorted(dear.items())
             ]
-        return self._plan(
-            "full", found.reasons, built.program, predicted=told, remembers=built.remembers
-        )
+        plan = self._plan("full", found.reasons, built.program)
+        return replace(plan, predicted=told, remembers=built.remembers)
 
     def _building(self, chains: Collection[str]) -> Building:
         question = self.question
@@ -210,20 +210,16 @@ class _Decision:
         predictions = case.going_by(self._extending(program)).predictions()
         found = predictions.taken("incremental").to_dict()
         begins = new.switch is not None and new.switch.starts
-        return self._plan(
-            "incremental",
-            reasons,
-            program,
+        return replace(
+            self._plan("incremental", reasons, program),
             foreign_keys=tuple(sorted(map(str, new.maintenance.foreign_keys))),
             predicted={**found, **new.told(), SIGNED: self.situation.adds_signed_rows},
             remembers=new.chains,
             guard=limits_of(program, self.view, self.situation, predictions, begins=begins),
         )
 
-    def _plan(
-        self, method: Method, reasons: tuple[Reason, ...], program: Program, **told: Any
-    ) -> ViewPlan:
-        return _plan(self.question.view, self.situation, method, reasons, program, **told)
+    def _plan(self, method: Method, reasons: tuple[Reason, ...], program: Program) -> ViewPlan:
+        return _plan(self.question.view, self.situation, method, reasons, program)
 
 
 def _stateless(
@@ -236,7 +232,7 @@ def _stateless(
     alone, is_signed = without_states(name, view, analysis), situation.adds_signed_rows
     program, other = alone.taken(is_signed=is_signed), alone.taken(is_signed=not is_signed)
     predicted = predicted_of("text", program, view, situation, other)
-    return _plan(name, situation, "full", reasons, program, predicted=predicted)
+    return replace(_plan(name, situation, "full", reasons, program), predicted=predicted)
 
 
 def _built(
@@ -250,15 +246,8 @@ def _built(
     built = building(name, view, analysis, situation, situation.remembers)
     predicted = predicted_of("rebuild", built.bare, view, situation)
     predicted = {**predicted, **built.told()}
-    return _plan(
-        name,
-        situation,
-        "full",
-        reasons,
-        built.program,
-        predicted=predicted,
-        remembers=built.remembers,
-    )
+    plan = _plan(name, situation, "full", reasons, built.program)
+    return replace(plan, predicted=predicted, remembers=built.remembers)
 
 
 def _plan(
@@ -267,18 +256,9 @@ def _plan(
     method: Method,
     reasons: tuple[Reason, ...],
     program: Program | None,
-    **told: Any,
 ) -> ViewPlan:
-    return ViewPlan(
-        name,
-        method,
-        reasons,
-        program,
-        situation.start,
-        situation.end,
-        situation.token,
-        **told,
-    )
+    start, end = situation.start, situation.end
+    return ViewPlan(name, method, reasons, program, start, end, situation.token)
 
 
 def first_run(situation: Situation) -> tuple[Reason, ...]:

@@ -7,10 +7,12 @@ estimate costs what led there, and no more.
   how much there is to do. The price of the steps after it is taken for a line through the expected rows and `FAR` times as many;
   the limit is where that meets the price of the dearer full way, as the states have to be built again. A program that is
   chosen though it is dearer, to find out or to keep the states, may cost `TRIED` times what is expected. No limit is below `LEAST` rows.
-* **CPU in tasks**, as steps that write little may be dear. A trial, which is a program of which no run is known or
-  believed any longer, may take what the answer alone takes: then it has shown that it is not cheaper. Any other
-  may take `TRIED` times the dearest of the three ways, as most that cost more than full end soon after it. There is no limit
-  where no full run was measured.
+* **CPU in tasks**, as steps that write little may be dear. A trial may take what the answer alone takes: then it has shown that
+  it is not cheaper. A program is on trial whose newest run is not believed any longer; one of which no run is known, and a run
+  that begins a join, only where no more is expected of it than of the answer alone. Any other run may take `TRIED` times
+  the dearest of the three ways, as most that cost more than full end soon after it. There is no limit where no full run was measured.
+
+Only runs of the policy `auto` over sources that are large enough to be measured have limits at all.
 
 A refresh before the answer is due has no full run to turn back to: it stores nothing, and all is left to the due one.
 """

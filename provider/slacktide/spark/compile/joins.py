@@ -73,24 +73,21 @@ def flips(compiler: Compiler, operator: o.Flips) -> str:
 
 
 def _by_value(condition: Scalar | None) -> str:
-    """A condition of a semi-join or an anti-join, so that both go by values.
+    """The condition of a semi-join or an anti-join, so that both compare values.
 
-    For the condition of NOT IN alone, an anti-join of Spark looks bits up: 0.0 does not meet -0.0 there, though they are equal, and
-    of strings that a collation compares it fails. Batch does so for NOT IN that stands alone, and for no other query.
-    As an argument that condition is not seen as such; a pair for which it is NULL does not meet either way.
+    An anti-join of Spark whose whole condition has the form of NOT IN compares bits: 0.0 does not meet -0.0, and over strings that a
+    collation compares it fails. Batch does so for NOT IN that stands alone, and for no other query. Spark does not see
+    the form inside of `coalesce`, and a pair for which the condition is NULL does not meet either way.
     """
+    sql = "true" if condition is None else scalar_sql(condition)
     equal = null_aware(condition)
-    if (
-        condition is not None
-        and equal is not None
-        and any(_has_equal_bits(one.type) for one in equal.arguments)
-    ):
-        return f"coalesce({scalar_sql(condition)}, false)"
-    return "true" if condition is None else scalar_sql(condition)
+    if equal is None or not any(_may_differ_in_bits(one.type) for one in equal.arguments):
+        return sql
+    return f"coalesce({sql}, false)"
 
 
-def _has_equal_bits(data_type: DataType) -> bool:
-    """Whether values may be equal whose bits are not."""
+def _may_differ_in_bits(data_type: DataType) -> bool:
+    """Whether equal values of a type may have different bits."""
     return has_floating(data_type) or is_collated(data_type)
 
 

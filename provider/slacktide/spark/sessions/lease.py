@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from typing import IO, TYPE_CHECKING
 
+from slacktide.common.extras import install
 from slacktide.common.session_settings import USUAL
 from slacktide.errors import ExecutionError, SetupError
 from slacktide.spark.sessions.session import is_running, start_session
@@ -200,7 +201,7 @@ def submitted_session() -> Iterator[SparkSession]:
     except ImportError as missing:
         raise SetupError(
             "PySpark is not installed in the Python of the driver",
-            hint="in a checkout of Slacktide: pip install '.[spark]' there",
+            hint=f"{install('spark')} there",
         ) from missing
     given = SparkConf()
     builder = SparkSession.builder

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from slacktide.common.extras import install
 from slacktide.common.session_settings import COLLECTOR, USUAL
 from slacktide.errors import SetupError
 from slacktide.spark.sessions.spark_defaults import spark_defaults
@@ -171,9 +172,7 @@ def start_session(app: str, *, conf: Mapping[str, str] | None = None) -> SparkSe
     try:
         from pyspark.sql import SparkSession
     except ImportError as missing:
-        raise SetupError(
-            "PySpark is not installed", hint="in a checkout of Slacktide: pip install '.[spark]'"
-        ) from missing
+        raise SetupError("PySpark is not installed", hint=install("spark")) from missing
     if is_running():
         # It may be another thread's, whose settings stay as they are.
         return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()

@@ -128,7 +128,7 @@ class Tables:
         record = self._source(source)
         mirror = self._mirror(source, version)
         typed = [(quoted(c["name"]), c["type"]) for c in record.schema]
-        deletes = record.arrivals.totals(mirror.since, version).deletes
+        deletes = record.totals(mirror.since, version).deletes
         if deletes == 0:
             names = ", ".join(column for column, _ in typed)
             return self._shelf.define(f"SELECT {names} FROM {self._bag_at(source, version)}")
@@ -233,8 +233,7 @@ class Tables:
             yield self._saved[saved.chain]
 
     def _window(self, source: str, after: int, until: int) -> _Landed:
-        totals = self._source(source).arrivals.totals(after, until)
-        return _Landed(max(until - after, 0), totals)
+        return _Landed(max(until - after, 0), self._source(source).totals(after, max(until, after)))
 
     def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of a chain as it was at the start of the run."""

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slacktide.common.change_feed import INSERT
+from slacktide.common.extras import install
 from slacktide.errors import InvalidSettingError, SetupError, SourceError
 from slacktide.workloads.tpch.feed import arrow_schema, as_changes, publish, write_hidden
 from slacktide.workloads.tpch.schema import TABLES, Table
@@ -33,7 +34,7 @@ _PROGRAM = "tpchgen-cli"
 _LARGE = ("orders", "lineitem")
 _ROW_GROUP = 256 * 1024
 _FILE_SCALE = 4.0  # lineitem at this scale is about a gigabyte: the most that one file takes
-_ADVICE = "install the extra: in a checkout of Slacktide, pip install '.[workloads]'"
+_ADVICE = install("workloads")
 
 
 @dataclass(frozen=True, slots=True)
