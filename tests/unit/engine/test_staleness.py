@@ -15,7 +15,7 @@ from slacktide.common.reasons import Reason
 from slacktide.engine.answers.instants import newest_instant
 from slacktide.engine.plan import Declared, Registration
 from slacktide.engine.planning.plan_making import make_plan
-from slacktide.engine.planning.staleness import again, stale
+from slacktide.engine.planning.staleness import again, stale, still_due
 from slacktide.engine.telling.arrivals import arrivals_of
 from slacktide.errors import InvalidSettingError
 from slacktide.optimizer.compaction import PRICES
@@ -57,6 +57,26 @@ def test_views_that_a_run_only_registers_do_not_begin_behind_others() -> None:
         plan.register,
         plan.plan_id,
     )
+
+
+def test_views_may_stay_behind_others_for_good() -> None:
+    """Where nothing more of a source is taken in, a plan that is made again would go no further."""
+    coming = Declared(register=(Registration("new", "SELECT 1", {}),))
+    ahead = [*view("v", at=5), s.PauseView("v", paused=True), *view("w", at=2)]
+    there = world(*ahead, s.HoldSource("t", held=True))
+    plan = make_plan(there, now=NOW, declared=coming)
+    assert (plan.versions, stale(there, plan)) == ({"t": 2}, "")
+    limited = world(*ahead, max_backlog=1)
+    plan = make_plan(limited, now=NOW, declared=coming)
+    assert (plan.versions, stale(limited, plan)) == ({"t": 3}, "")
+
+
+def test_a_mirror_is_not_set_back() -> None:
+    """By a plan that waited, while others wrote it anew past where the plan goes."""
+    base, more = s.Segment(6, (), 120, 10, {"t": 4}), s.Segment(7, (), 40, 10, {"t": 5})
+    there = world(s.SetChain(s.Chain("sources/t", (), base, (more,))))
+    assert still_due(there, {"t": 3}) == still_due(there, {"t": 4}) == {}
+    assert still_due(there, {"t": 5}) == {"t": 5}
 
 
 def test_answers_of_an_instant_do_not_go_back_to_an_earlier_one() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -30,8 +30,10 @@ from slacktide.engine.definitions.redefining import (
 )
 from slacktide.engine.definitions.sink_setting import check_sink_of
 from slacktide.engine.sources import (
+    check_arguments,
     check_pins,
     check_source,
+    naming,
     seen_before,
     widened,
 )
@@ -71,9 +73,11 @@ class Catalogue:
 
         def define(world: World) -> Redefinition:
             check_free(world, name)
-            with _naming(name):
-                found = check_source(name, kind, arguments, storage_options=self._store.options)
-            check_source_places(name, found.arguments, self._store.root, world)
+            with naming(name):
+                checked = check_arguments(kind, arguments)
+            check_source_places(name, checked, self._store.root, world)
+            with naming(name):
+                found = check_source(name, kind, checked, storage_options=self._store.options)
             update = u.AddSource(name, kind, found.arguments, found.schema)
             # What is only read may lie anywhere but where we write; a quarantine meets nothing.
             apart = q.NonePlaced(world.number, read="quarantine" in found.arguments)
@@ -258,15 +262,6 @@ class Catalogue:
         refuse_if_called(world, name)
         unused: list[q.Requirement] = [q.FunctionIs(world.functions[name]), q.Uncalled(name)]
         self._store.commit([u.DropFunction(name)], unused)
-
-
-@contextmanager
-def _naming(source: str) -> Iterator[None]:
-    """Say of which source a wrong setting is, as one Variable declares many."""
-    try:
-        yield
-    except InvalidSettingError as error:
-        raise InvalidSettingError(f"source {source}: {error.message}", hint=error.hint) from error
 
 
 def _apart(updates: Iterable[u.Update], world: World) -> list[q.Requirement]:

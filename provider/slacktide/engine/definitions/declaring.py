@@ -16,7 +16,13 @@ from slacktide.common.names import check_name
 from slacktide.engine.definitions.catalogue import Catalogue
 from slacktide.engine.definitions.drafts import USUAL_FUNCTION, check_settings, notice_of
 from slacktide.engine.plan import Alteration, Declared, Registration
-from slacktide.engine.sources import check_arguments, has_other_columns, is_wider, widened
+from slacktide.engine.sources import (
+    check_arguments,
+    has_other_columns,
+    is_wider,
+    naming,
+    widened,
+)
 from slacktide.errors import CommitConflictError, InvalidSettingError, ObjectExistsError
 from slacktide.store.record import FunctionRecord, Source
 from slacktide.store.world import World
@@ -45,10 +51,11 @@ def declare(catalogue: Catalogue, world: World, declarations: Mapping[str, Any])
         record, arguments = world.sources.get(name), _without(source, "kind")
         if record is None:
             continue  # somebody has dropped it this moment; the next plan adds it
-        if applies and _asks_for_columns(record, source["kind"], arguments):
+        with naming(name):
+            gains = applies and _asks_for_columns(record, source["kind"], arguments)
+            notices += () if gains else _source_notices(record, source["kind"], arguments)
+        if gains:
             alter.append(_alteration(record, arguments["schema"]))
-        else:
-            notices += _source_notices(record, source["kind"], arguments)
     for name, function in functions.items():
         known, rest = world.functions.get(name), _without(function, "target", "returns")
         if known is not None and _differs(known, function["target"], function["returns"], rest):

@@ -53,20 +53,21 @@ class Intake:
     def discover(self) -> dict[str, int]:
         """Accept what has landed at each source; give the newest versions."""
         failures: list[SourceError] = []
-        for source in self._store.world().sources.values():
+        for name, source in self._store.world().sources.items():
             try:
                 if not source.held:
-                    self._discover(source)
+                    self._discover(name)
             except SourceError as failure:
                 failures.append(failure)
         if failures:  # after the others were taken in
             raise failures[0]
         return {name: source.version for name, source in self._store.world().sources.items()}
 
-    def _discover(self, source: Source | None) -> None:
-        """Accept what has landed at a source; where another writer was faster, at the source as it is then."""
-        while source is not None and not self._take_in(source):
-            source = self._store.world().sources.get(source.name)
+    def _discover(self, name: str) -> None:
+        """Accept what has landed at a source, as it is once those before it are done; as often as another writer moves it meanwhile."""
+        while (source := self._store.world().sources.get(name)) is not None:
+            if self._take_in(source):
+                return
 
     def _take_in(self, source: Source) -> bool:
         """Accept what has landed at a source; False where another writer moved it meanwhile."""

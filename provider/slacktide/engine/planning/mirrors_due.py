@@ -64,8 +64,10 @@ def _mirrored(world: World, source: Source, end: int) -> tuple[int | None, int]:
     Rows of CSV, JSON and Avro are not known when files land, but are once these are a segment.
     """
     chain = world.chains.get(mirror_id(source.name))
-    if chain is None or chain.base is None or chain.versions is None:
+    if chain is None or chain.base is None:
         return None, 0
-    told = chain.versions[source.name]
+    name = source.name
+    pieces = [piece for piece in chain.segments if piece.versions[name] <= end]
+    told = max(piece.versions[name] for piece in (chain.base, *pieces))
     landed = source.totals(told, end).rows if told < end else 0
-    return chain.base.rows, sum(piece.rows for piece in chain.segments) + (landed or 0)
+    return chain.base.rows, sum(piece.rows for piece in pieces) + (landed or 0)

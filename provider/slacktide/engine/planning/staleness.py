@@ -11,7 +11,7 @@ from slacktide.common.tree import of_type
 from slacktide.engine.intake.pinning import oldest_snapshots
 from slacktide.engine.plan import Declared, Plan
 from slacktide.engine.planning.foreign_keys import lost
-from slacktide.engine.planning.how_far import taken_in
+from slacktide.engine.planning.how_far import next_ends, taken_in
 from slacktide.engine.planning.mirrors_due import is_mirror_due, mirror_versions
 from slacktide.engine.planning.plan_making import make_plan
 from slacktide.engine.planning.situating import state_versions
@@ -41,8 +41,9 @@ def stale(world: World, plan: Plan) -> str:
     """Say what a plan started from that is no longer so; an empty text for a fresh plan."""
     if (plan.register or plan.alter) and (moved := _moved_source(world, plan.versions)):
         return moved
-    if plan.register and (passed := _passed_source(world, plan.versions)):
-        return passed
+    reached = _reached(world, plan)
+    if plan.register and (name := _ahead(reached, plan.versions)):
+        return f"source {name}, which others have taken in further"
     mirrored = mirror_versions(world)
     for view in plan.views:
         record = world.views.get(view.view)
@@ -52,7 +53,7 @@ def stale(world: World, plan: Plan) -> str:
             return f"view {view.view}, which is paused"
         moved = (
             _moved_source(world, view.end)
-            or _moved_state(world, view)
+            or _moved_state(world, view, reached)
             or _lost_mirror(world, view, plan.mirrors)
             or _passed_mirror(mirrored, view)
         )
@@ -70,14 +71,22 @@ def _moved_source(world: World, versions: Mapping[str, int]) -> str:
     return ""
 
 
-def _passed_source(world: World, versions: Mapping[str, int]) -> str:
-    """Name a source that others have taken in further than views that come into the log were to."""
-    taken = taken_in(world)
-    passed = (name for name, version in versions.items() if taken.get(name, 0) > version)
-    return next((f"source {name}, which others have taken in further" for name in passed), "")
+def _reached(world: World, plan: Plan) -> dict[str, int]:
+    """How far others have taken sources in, no further than a plan that is made now would go.
+
+    Where a source is held, or has a backlog, a view may stay behind others.
+    """
+    records = [world.views[view.view] for view in plan.views if view.view in world.views]
+    ends = next_ends(world, records)
+    return {name: min(at, ends.get(name, 0)) for name, at in taken_in(world).items()}
 
 
-def _moved_state(world: World, view: ViewPlan) -> str:
+def _ahead(reached: Mapping[str, int], versions: Mapping[str, int]) -> str:
+    """Name a source that has been reached further than some versions."""
+    return next((name for name, at in reached.items() if at > versions.get(name, 0)), "")
+
+
+def _moved_state(world: World, view: ViewPlan, reached: Mapping[str, int]) -> str:
     """Name a state that is not as the program expects it; another view of a run may share it."""
     if view.program is None:
         return ""
@@ -86,7 +95,7 @@ def _moved_state(world: World, view: ViewPlan) -> str:
     if view.turn is not None and view.turn.expects:
         return _moved_chain(world, view.turn.expects)
     there = state_versions(world)
-    return missing_state(view.program, view.start, there) or _passed_state(view, there)
+    return missing_state(view.program, view.start, there) or _passed_state(view, there, reached)
 
 
 def _made_anew(world: World, view: ViewPlan) -> str:
@@ -97,11 +106,21 @@ def _made_anew(world: World, view: ViewPlan) -> str:
     )
 
 
-def _passed_state(view: ViewPlan, there: Mapping[str, Mapping[str, int]]) -> str:
-    """Name a state that the plan writes whole and another run has brought further meanwhile: it would be set back."""
-    written = sorted(view.chains_written & there.keys())
-    passed = (chain for chain in written if is_ahead(there[chain], view.end))
-    return next((f"{chain}, which is ahead" for chain in passed), "")
+def _passed_state(
+    view: ViewPlan, there: Mapping[str, Mapping[str, int]], reached: Mapping[str, int]
+) -> str:
+    """Name a state that the plan writes whole and another run has brought further meanwhile: it would be set back.
+
+    A join always: it is not written where it is ahead. Another state where a plan that is made now would go as far.
+    """
+    for chain in sorted(view.chains_written & there.keys()):
+        at = there[chain]
+        is_join = chain in view.remembers
+        if _ahead(
+            at if is_join else {n: min(v, reached.get(n, 0)) for n, v in at.items()}, view.end
+        ):
+            return f"{chain}, which is ahead"
+    return ""
 
 
 def _moved_chain(world: World, expects: Mapping[str, Mapping[str, int]]) -> str:

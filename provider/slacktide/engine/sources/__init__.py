@@ -8,6 +8,7 @@ from slacktide.engine.sources.declaration import (
     check_arguments,
     check_source,
     infer_schema,
+    naming,
 )
 from slacktide.engine.sources.pins import check_pins
 from slacktide.engine.sources.widening import (
@@ -30,6 +31,7 @@ __all__ = [
     "infer_schema",
     "is_wider",
     "look_again",
+    "naming",
     "parse_ddl",
     "peek",
     "resolve_file",

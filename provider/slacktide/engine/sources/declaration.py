@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Final
@@ -39,6 +40,15 @@ class Declaration:
 
     arguments: dict[str, Any]
     schema: tuple[Column, ...]
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Say of which source a wrong setting is, as one Variable declares many."""
+    try:
+        yield
+    except InvalidSettingError as error:
+        raise InvalidSettingError(f"source {source}: {error.message}", hint=error.hint) from error
 
 
 def check_source(
