@@ -94,6 +94,6 @@ def test_a_java_that_is_killed_is_named(warming: subprocess.Popen[str], tmp_path
     assert warming.returncode == 3
     assert err == (
         "error: Spark's Java ended in mid-work: it was killed, or ran out of memory "
-        "(run it again, with more memory for the driver if the machine has it)\n"
+        "(run it again, with more spark.driver.memory if the machine has it)\n"
     )
     assert left_in(tmp_path) == []
