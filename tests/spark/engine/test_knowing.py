@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
@@ -20,10 +21,8 @@ LINES = "flag STRING, status STRING, quantity DECIMAL(15,2), price DECIMAL(15,2)
 
 
 def line(number: int) -> tuple:
-    import datetime
-
     price = Decimal(number * 101 % 9973) / 100
-    day = datetime.date(1995, 1, 1 + number % 28)
+    day = date(1995, 1, 1 + number % 28)
     return ("ANR"[number % 3], "OF"[number % 2], Decimal(number % 50), price, Decimal("0.05"), day)
 
 
@@ -147,6 +146,20 @@ def test_a_plan_runs_once(lab: Lab) -> None:
     assert lab.ws.report(plan.plan_id) == report
     assert lab.number == number
     lab.check()
+
+
+def test_an_answer_of_an_instant_does_not_go_back_to_an_earlier_one(lab: Lab) -> None:
+    """By a plan that waited while another one was executed."""
+    lab.source("t", "k INT", (1,))
+    lab.view("at", "SELECT k, current_timestamp() AS at FROM t", policy="auto")
+    early, late = (datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in (10, 11))
+    waiting = lab.ws.plan(now=early)
+    lab.ws.refresh(lab.spark, lab.ws.plan(now=late))
+    report = lab.ws.refresh(lab.spark, waiting)
+    assert report.views["at"].reasons[-1].startswith("STALE_PLAN")
+    (row,) = lab.ws.read(lab.spark, "at").selectExpr("unix_seconds(at)").collect()
+    assert row[0] == late.timestamp()
+    assert lab.ws.verify(lab.spark).equal
 
 
 def test_a_plan_that_others_overtook_is_made_again(lab: Lab) -> None:
