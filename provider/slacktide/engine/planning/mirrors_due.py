@@ -8,7 +8,7 @@ from slacktide.common.chain_ids import mirror_id
 from slacktide.optimizer.compaction import Piece, Prices, is_earned
 from slacktide.optimizer.mirror import is_due
 from slacktide.store.arrivals import Totals
-from slacktide.store.naming import segments
+from slacktide.store.naming import segments, told_until
 from slacktide.store.record import Source
 from slacktide.store.world import World
 
@@ -68,6 +68,6 @@ def _mirrored(world: World, source: Source, end: int) -> tuple[int | None, int]:
         return None, 0
     name = source.name
     pieces = [piece for piece in chain.segments if piece.versions[name] <= end]
-    told = max(piece.versions[name] for piece in (chain.base, *pieces))
+    told = max(told_until(chain, name, end), chain.base.versions[name])
     landed = source.totals(told, end).rows if told < end else 0
     return chain.base.rows, sum(piece.rows for piece in pieces) + (landed or 0)

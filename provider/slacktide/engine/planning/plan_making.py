@@ -25,8 +25,8 @@ from slacktide.optimizer.compaction import PRICES, Prices
 from slacktide.optimizer.periods.planning import plan_turn
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.upkeep import Upkeep, undetermined_states
-from slacktide.program.chains import chains_read
-from slacktide.program.operator import ReadSnapshot, Save
+from slacktide.program.chains import chains_read, snapshots_read
+from slacktide.program.operator import Save
 from slacktide.store.record import ViewRecord
 from slacktide.store.world import World
 
@@ -192,13 +192,6 @@ def _consistent(known: Knowledge, plans: list[ViewPlan], ends: Mapping[str, int]
             return plans
 
 
-def _snapshots_of_turn(plan: ViewPlan) -> set[str]:
-    """The sources whose snapshots a refresh of a period reads, by a program of its own."""
-    if plan.turn is None or plan.program is None or plan.method == "full":
-        return set()
-    return {read.source for read in of_type(plan.program, ReadSnapshot)}
-
-
 def _saves(plan: ViewPlan) -> list[Save]:
     return [] if plan.program is None else list(of_type(plan.program, Save))
 
@@ -220,7 +213,9 @@ def _read_versions(plans: Iterable[ViewPlan], upkeep: Mapping[str, Upkeep]) -> d
     """The sources whose snapshots a run reads, each at the oldest version of its end."""
     read: dict[str, int] = {}
     for plan in plans:
-        usual = upkeep[plan.view].snapshots if plan.view in upkeep else ()
-        for name in {*usual, *_snapshots_of_turn(plan)}:
+        names = upkeep[plan.view].snapshots if plan.view in upkeep else frozenset()
+        if plan.program is not None and plan.turn is not None and plan.method != "full":
+            names |= snapshots_read(plan.program)  # a period has programs of its own
+        for name in names:
             read[name] = min(plan.end[name], read.get(name, plan.end[name]))
     return dict(sorted(read.items()))

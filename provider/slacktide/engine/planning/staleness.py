@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from slacktide.common.chain_ids import mirror_id
 from slacktide.common.reasons import Reason
-from slacktide.common.tree import of_type
 from slacktide.engine.intake.pinning import oldest_snapshots
 from slacktide.engine.plan import Declared, Plan
 from slacktide.engine.planning.foreign_keys import lost
@@ -19,7 +18,7 @@ from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan
 from slacktide.optimizer.programs.join_bags import is_ahead
 from slacktide.optimizer.programs.upkeep import missing_state
-from slacktide.program.operator import ReadSnapshot
+from slacktide.program.chains import snapshots_read
 from slacktide.store.world import World
 
 
@@ -41,8 +40,10 @@ def stale(world: World, plan: Plan) -> str:
     """Say what a plan started from that is no longer so; an empty text for a fresh plan."""
     if (plan.register or plan.alter) and (moved := _moved_source(world, plan.versions)):
         return moved
-    reached = _reached(world, plan)
-    if plan.register and (name := _ahead(reached, plan.versions)):
+    ends = next_ends(
+        world, [world.views[one.view] for one in plan.views if one.view in world.views]
+    )
+    if plan.register and (name := _passed(plan.versions, taken_in(world), ends)):
         return f"source {name}, which others have taken in further"
     mirrored = mirror_versions(world)
     for view in plan.views:
@@ -53,7 +54,7 @@ def stale(world: World, plan: Plan) -> str:
             return f"view {view.view}, which is paused"
         moved = (
             _moved_source(world, view.end)
-            or _moved_state(world, view, reached)
+            or _moved_state(world, view, ends)
             or _lost_mirror(world, view, plan.mirrors)
             or _passed_mirror(mirrored, view)
         )
@@ -71,22 +72,16 @@ def _moved_source(world: World, versions: Mapping[str, int]) -> str:
     return ""
 
 
-def _reached(world: World, plan: Plan) -> dict[str, int]:
-    """How far others have taken sources in, no further than a plan that is made now would go.
+def _passed(at: Mapping[str, int], others: Mapping[str, int], ends: Mapping[str, int]) -> str:
+    """Name a source that others have taken in further than some versions, where a plan that is made now would go further, too.
 
     Where a source is held, or has a backlog, a view may stay behind others.
     """
-    records = [world.views[view.view] for view in plan.views if view.view in world.views]
-    ends = next_ends(world, records)
-    return {name: min(at, ends.get(name, 0)) for name, at in taken_in(world).items()}
+    further = {name: min(version, ends.get(name, 0)) for name, version in others.items()}
+    return next((name for name, version in further.items() if version > at.get(name, 0)), "")
 
 
-def _ahead(reached: Mapping[str, int], versions: Mapping[str, int]) -> str:
-    """Name a source that has been reached further than some versions."""
-    return next((name for name, at in reached.items() if at > versions.get(name, 0)), "")
-
-
-def _moved_state(world: World, view: ViewPlan, reached: Mapping[str, int]) -> str:
+def _moved_state(world: World, view: ViewPlan, ends: Mapping[str, int]) -> str:
     """Name a state that is not as the program expects it; another view of a run may share it."""
     if view.program is None:
         return ""
@@ -95,7 +90,7 @@ def _moved_state(world: World, view: ViewPlan, reached: Mapping[str, int]) -> st
     if view.turn is not None and view.turn.expects:
         return _moved_chain(world, view.turn.expects)
     there = state_versions(world)
-    return missing_state(view.program, view.start, there) or _passed_state(view, there, reached)
+    return missing_state(view.program, view.start, there) or _passed_state(view, there, ends)
 
 
 def _made_anew(world: World, view: ViewPlan) -> str:
@@ -107,18 +102,15 @@ def _made_anew(world: World, view: ViewPlan) -> str:
 
 
 def _passed_state(
-    view: ViewPlan, there: Mapping[str, Mapping[str, int]], reached: Mapping[str, int]
+    view: ViewPlan, there: Mapping[str, Mapping[str, int]], ends: Mapping[str, int]
 ) -> str:
     """Name a state that the plan writes whole and another run has brought further meanwhile: it would be set back.
 
-    A join always: it is not written where it is ahead. Another state where a plan that is made now would go as far.
+    A join always: it is not written where it is ahead. Another state where a plan that is made now would go further, too.
     """
     for chain in sorted(view.chains_written & there.keys()):
-        at = there[chain]
-        is_join = chain in view.remembers
-        if _ahead(
-            at if is_join else {n: min(v, reached.get(n, 0)) for n, v in at.items()}, view.end
-        ):
+        is_join, at = chain in view.remembers, there[chain]
+        if is_ahead(at, view.end) if is_join else _passed(view.end, at, ends):
             return f"{chain}, which is ahead"
     return ""
 
@@ -133,7 +125,7 @@ def _lost_mirror(world: World, view: ViewPlan, mirrors: Mapping[str, int]) -> st
     """Name a mirror that the plan counts on and that an attempt which was killed found damaged."""
     if view.program is None or view.method not in {"incremental", "states-only"}:
         return ""
-    for name in sorted({read.source for read in of_type(view.program, ReadSnapshot)}):
+    for name in sorted(snapshots_read(view.program)):
         is_feed = world.sources[name].is_feed
         if is_feed and name not in mirrors and mirror_id(name) not in world.chains:
             return f"{mirror_id(name)}, which is gone"

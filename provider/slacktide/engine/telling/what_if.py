@@ -83,11 +83,11 @@ class Comparison:
 
     def _total(self, outlooks: Mapping[str, Outlook], pace: float) -> float | None:
         """The seconds of all, and of starting Spark for them; None where those of one are not known."""
-        known_ones = [one.seconds for one in outlooks.values() if one.seconds is not None]
-        if len(known_ones) < len(outlooks):
+        known = [one.seconds for one in outlooks.values() if one.seconds is not None]
+        if len(known) < len(outlooks):
             return None
         starts = max((one.works for one in outlooks.values()), default=0.0)
-        return round(pace * (sum(known_ones) + starts * self.session), 3)
+        return round(pace * (sum(known) + starts * self.session), 3)
 
 
 def compare(

@@ -16,7 +16,7 @@ from slacktide.optimizer.programs.join_bags import is_ahead, is_there, joins_of,
 from slacktide.optimizer.programs.maintainability import Maintainability
 from slacktide.optimizer.programs.maintenance import maintain, scopes, stacks
 from slacktide.optimizer.rule_parts.foreign_keys import ForeignKey
-from slacktide.program.chains import chains_read
+from slacktide.program.chains import chains_read, snapshots_read
 from slacktide.program.operator import Program, ReadSnapshot, Save
 
 
@@ -86,8 +86,7 @@ def upkeep_of(
         return Upkeep(frozenset(view.sources))
     premises = Premises(known, joins_of(analysis, remembers))
     made = maintain("", analysis, frozenset(view.sources), premises)
-    read = frozenset(read.source for read in of_type(made.program, ReadSnapshot))
-    return Upkeep(read, made.foreign_keys)
+    return Upkeep(snapshots_read(made.program), made.foreign_keys)
 
 
 def kept_versions(view: ReadView, states: Mapping[str, Versions], end: Versions) -> Versions:

@@ -233,7 +233,8 @@ class Tables:
             yield self._saved[saved.chain]
 
     def _window(self, source: str, after: int, until: int) -> _Landed:
-        return _Landed(max(until - after, 0), self._source(source).totals(after, max(until, after)))
+        until = max(after, until)
+        return _Landed(until - after, self._source(source).totals(after, until))
 
     def stored(self, chain: str, columns: Columns, *, is_bag: bool) -> str:
         """A table of a chain as it was at the start of the run."""
