@@ -113,6 +113,7 @@ def _view(
         "pending": _lacks(view["versions"], sources),
         "paused": view["paused"],
         "replaced": view.get("replaced", False),
+        "anew": view.get("anew", False),
         "answered": view["answered"],
         "run": view["run"],
         "last": _outcome(name, last["views"][name]) if last else None,

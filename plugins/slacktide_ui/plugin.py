@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from airflow.plugins_manager import AirflowPlugin
 
@@ -26,15 +25,18 @@ class SlacktidePlugin(AirflowPlugin):
     @property
     def external_views(self) -> list[dict[str, Any]]:  # type: ignore[override]
         """The entry of the navigation, shown inside Airflow at ``/plugin/slacktide``."""
+        from slacktide.orchestration.links import base_path
+
+        at = f"{base_path()}{PREFIX}"
         return [
             {
                 "name": "Slacktide",
-                "href": f"{_base_path()}{PREFIX}/",
+                "href": f"{at}/",
                 "destination": "nav",
                 "category": "browse",
                 "url_route": "slacktide",
-                "icon": f"{_base_path()}{PREFIX}/static/icon.svg",
-                "icon_dark_mode": f"{_base_path()}{PREFIX}/static/icon-dark.svg",
+                "icon": f"{at}/static/icon.svg",
+                "icon_dark_mode": f"{at}/static/icon-dark.svg",
             }
         ]
 
@@ -43,9 +45,3 @@ def _build() -> FastAPI:
     from slacktide_ui.api import build_app
 
     return build_app()
-
-
-def _base_path() -> str:
-    from airflow.configuration import conf
-
-    return urlsplit(conf.get("api", "base_url", fallback="/")).path.rstrip("/")

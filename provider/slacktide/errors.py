@@ -100,6 +100,12 @@ class SetupError(UserError):
     code = "SETUP"
 
 
+class NotDefinedError(SetupError):
+    """Airflow has no Variable or connection of this name, or could not say: it tells the two apart by no means."""
+
+    code = "NOT_DEFINED"
+
+
 class SinkError(UserError):
     """An answer cannot be published where the setting ``sink`` says."""
 

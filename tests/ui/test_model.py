@@ -36,6 +36,11 @@ def test_a_view_lacks_what_was_accepted_since_and_what_has_landed():
     assert view_of(versions={"gone": 1})["pending"] == {}
 
 
+def test_a_view_that_is_to_be_made_anew_says_so():
+    assert view_of()["anew"] is False
+    assert view_of(versions={}, anew=True)["anew"] is True
+
+
 def test_a_source_that_takes_nothing_in_says_why():
     error = {"code": "SOURCE", "message": "there is no directory /in", "hint": "make it"}
     status = {**STATUS, "sources": {"orders": {**ORDERS, "error": error}}}

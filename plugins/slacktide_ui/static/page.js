@@ -5,8 +5,16 @@ const METHODS = { incremental: "good", full: "slow", unchanged: "", "states-only
 const main = document.getElementById("main");
 const tabs = document.getElementById("tabs");
 const state = document.getElementById("state");
-let chosen = decodeURIComponent(location.hash.slice(1));
+let chosen = named(location.hash.slice(1));
 let shown = "";
+
+function named(hash) {
+  try {
+    return decodeURIComponent(hash);
+  } catch { /* typed by hand: the first workspace is shown */
+    return "";
+  }
+}
 
 /* ---- small tools: everything that comes from a workspace becomes text, never markup ---- */
 
@@ -80,6 +88,7 @@ function freshness(view) {
   const waiting = Object.entries(view.pending);
   if (view.paused) return tag("paused", "");
   if (view.replaced) return tag("replaced: the answer is of the former text", "slow");
+  if (view.anew) return tag("to be made anew", "slow");
   if (!view.run) return tag("no answer yet", "slow");
   if (!waiting.length) return tag("up to date", "good");
   const words = waiting.map(([source, number]) => `${count(number)} of ${source}`).join(", ");
@@ -116,7 +125,8 @@ function runs(document_) {
 
 function facts(document_) {
   const waiting = document_.sources.reduce((sum, source) => sum + source.pending, 0);
-  const current = document_.views.filter((view) => view.run && !Object.keys(view.pending).length).length;
+  const isCurrent = (view) => view.run && !view.replaced && !view.anew && !Object.keys(view.pending).length;
+  const current = document_.views.filter(isCurrent).length;
   const last = document_.runs[0];
   const outcomes = last ? last.views.filter((one) => one.rows_full) : [];
   const read = outcomes.reduce((sum, one) => sum + (one.rows_read || 0), 0);

@@ -91,7 +91,7 @@ def run_command(arguments: Sequence[str]) -> int:
         _debug(error)
         return _failed(error, as_json=as_json, code=error.exit_code)
     except _TypedWrongly as error:
-        return _failed(_usage(error), as_json=as_json, code=InvalidSettingError.exit_code)
+        return _mistyped(error, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the edge of the program: a defect gets one line too
         return _failed(_defect(error), as_json=as_json, code=InvariantError.exit_code)
     if code == INTERRUPTED:
@@ -113,11 +113,13 @@ def _ended(how: str) -> UserError:
     return UserError(how, hint="what was not committed is not kept; run it again")
 
 
-def _usage(error: Exception) -> InvalidSettingError:
+def _mistyped(error: Exception, *, as_json: bool) -> int:
+    """Say what is wrong with a command line; of one that lacks its command all is said by the help, which was shown."""
     context = getattr(error, "ctx", None)
     command = getattr(context, "command_path", "slacktide")
-    text = getattr(error, "format_message", error.__str__)()
-    return InvalidSettingError(text.strip().rstrip("."), hint=f"see {command} --help")
+    text = getattr(error, "format_message", error.__str__)().strip().rstrip(".")
+    told = InvalidSettingError(text, hint=f"see {command} --help")
+    return _failed(told, as_json=as_json, code=told.exit_code) if text else told.exit_code
 
 
 def _defect(error: Exception) -> InvariantError:

@@ -247,7 +247,9 @@ def _sink(sink: dict[str, Any]) -> str:
 
 def _state(entry: dict[str, Any]) -> str:
     state = "paused" if entry["paused"] else "active"
-    return f"{state}, replaced: the answer is of the former text" if entry["replaced"] else state
+    if entry["replaced"]:
+        return f"{state}, replaced: the answer is of the former text"
+    return f"{state}, to be made anew" if entry["anew"] else state
 
 
 @views.command("drop")

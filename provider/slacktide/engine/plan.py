@@ -18,12 +18,19 @@ FORMAT = 2
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A view that the Airflow Variable declares and the run is to create, or to replace."""
+    """A view that the Airflow Variable declares and the run is to create, or to replace.
+
+    Attributes:
+        name: of the view.
+        sql: its text.
+        settings: of it.
+        replaces: the digest of what it takes the place of, `declaring.stated`; empty for a new view.
+    """
 
     name: str
     sql: str
     settings: Mapping[str, Any]
-    replaces: bool = False
+    replaces: str = ""
 
 
 @dataclass(frozen=True, slots=True)

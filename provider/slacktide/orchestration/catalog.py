@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from slacktide.errors import (
-    InvalidSettingError,
+    NotDefinedError,
     RetryableError,
     SlacktideError,
     UnknownObjectError,
@@ -29,14 +29,15 @@ def configured(key: str = DEFAULT_KEY) -> dict[str, WorkspaceConfig]:
     """Read the Variable: every workspace it configures, by name.
 
     Raises:
-        InvalidSettingError: there is no such Variable, or it is not as its schema says.
+        NotDefinedError: there is no such Variable, or Airflow did not say.
+        InvalidSettingError: it is not as its schema says.
     """
     from airflow.sdk import Variable
 
     text = Variable.get(key, default=None)
     if text is None:
-        raise InvalidSettingError(
-            f"Variable {key} is not defined",
+        raise NotDefinedError(
+            f"Variable {key} is not defined, or Airflow's API server did not answer",
             hint=f"set it, as in airflow variables set {key} '{{\"workspaces\": {{…}}}}'",
         )
     return parse(text, key=key)
@@ -99,13 +100,16 @@ def task_errors() -> Iterator[None]:
     """Turn our errors into Airflow's: a retry follows only where it can help.
 
     Raises:
+        AirflowException: something is not defined, as Airflow says also where its API server is away for a while.
         AirflowFailException: the user must change something, or the defect is ours.
     """
-    from airflow.sdk.exceptions import AirflowFailException
+    from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
     try:
         yield
     except RetryableError:
         raise
+    except NotDefinedError as error:
+        raise AirflowException(f"{error.code}: {error}") from error
     except SlacktideError as error:
         raise AirflowFailException(f"{error.code}: {error}") from error

@@ -1,6 +1,7 @@
 """Refuses to submit where Airflow would quietly send the job to another master than meant.
 
-`SparkSubmitHook` takes ``yarn`` when the connection is missing or is a web address it cannot read.
+`SparkSubmitHook` takes ``yarn`` when the connection is missing or is a web address it cannot read, and any
+master with ``k8s`` in its name for Kubernetes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from slacktide.errors import SetupError
+from slacktide.errors import NotDefinedError, SetupError
 
 _MASTERS = re.compile(r"(local(\[.+\])?|yarn|spark://.+|k8s://.+|mesos://.+)")
 _SUPPORTED = "local[2], spark://HOST:7077, yarn or k8s://https://HOST:PORT"
@@ -32,11 +33,12 @@ def spark_target(conn_id: str, connection: Any, deploy_mode: str | None = None) 
         deploy_mode: what the operator or the Variable says, which goes before the connection.
 
     Raises:
-        SetupError: there is no connection, it is of another type, or it names no master, or the mode is none for it.
+        NotDefinedError: there is no connection, or Airflow did not say.
+        SetupError: it is of another type, or it names no master, or the mode is none for it.
     """
     if connection is None:
-        raise SetupError(
-            f"Spark connection {conn_id} is not defined",
+        raise NotDefinedError(
+            f"Spark connection {conn_id} is not defined, or Airflow's API server did not answer",
             hint=f"add a connection of type spark under that id, its host being {_SUPPORTED}",
         )
     if connection.conn_type not in {"spark", "k8s", "yarn"}:
@@ -49,6 +51,11 @@ def spark_target(conn_id: str, connection: Any, deploy_mode: str | None = None) 
         raise SetupError(
             f"Spark connection {conn_id} names the master {master!r}, which Spark does not know",
             hint=f'give it as {{"conn_type": "spark", "host": …}}, the host being {_SUPPORTED}',
+        )
+    if "k8s" in master and not master.startswith("k8s://"):
+        raise SetupError(
+            f"Spark connection {conn_id} has the master {master}, which Airflow takes for Kubernetes by its name",
+            hint="reach it by a name without k8s, or by its IP address",
         )
     mode = deploy_mode or connection.extra_dejson.get("deploy-mode") or "client"
     if mode not in {"client", "cluster"}:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseHook
 
-from slacktide.errors import InvalidSettingError, SetupError, SlacktideError
+from slacktide.errors import InvalidSettingError, NotDefinedError, SetupError, SlacktideError
 
 if TYPE_CHECKING:
     from slacktide.engine.workspace import Workspace
@@ -63,8 +63,9 @@ class SlacktideHook(BaseHook):
         """Give the root of the workspace and the storage options.
 
         Raises:
-            SetupError: there is no such connection, it is of another type, or it has no root.
-            InvalidSettingError: the root is a relative path.
+            NotDefinedError: there is no such connection, or Airflow did not say.
+            SetupError: it is of another type, or it has no root.
+            InvalidSettingError: the root is a relative path, or a part of it is read as a login or a port.
         """
         connection = self._connection()
         if connection.conn_type != CONNECTION_TYPE:
@@ -72,7 +73,7 @@ class SlacktideHook(BaseHook):
                 f"connection {self.slacktide_conn_id} is of type {connection.conn_type!r}",
                 hint="make a connection of type slacktide, its host being the workspace root",
             )
-        root = connection.host or (f"/{connection.schema}" if connection.schema else "")
+        root = self._root(connection)
         if not root:
             raise SetupError(
                 f"connection {self.slacktide_conn_id} names no workspace",
@@ -80,6 +81,17 @@ class SlacktideHook(BaseHook):
             )
         told = same_for_all(f"connection {self.slacktide_conn_id}", root)
         return told, storage_options(connection.extra_dejson)
+
+    def _root(self, connection: Any) -> str:
+        """The address; of ``slacktide://s3://lake/shop`` Airflow makes a host and a schema."""
+        if connection.login or connection.port:
+            raise InvalidSettingError(
+                f"connection {self.slacktide_conn_id} has a login or a port, which no workspace root has",
+                hint='give it as JSON: {"conn_type": "slacktide", "host": ROOT, "extra": {…}}',
+            )
+        if not connection.schema:
+            return connection.host or ""
+        return f"{(connection.host or '').rstrip('/')}/{connection.schema}"
 
     def get_conn(self) -> Workspace:
         """Open the workspace.
@@ -106,8 +118,8 @@ class SlacktideHook(BaseHook):
         try:
             return self.get_connection(self.slacktide_conn_id)
         except (AirflowNotFoundException, AirflowRuntimeError) as error:
-            raise SetupError(
-                f"connection {self.slacktide_conn_id} is not defined",
+            raise NotDefinedError(
+                f"connection {self.slacktide_conn_id} is not defined, or Airflow's API server did not answer",
                 hint="add a connection of type slacktide under that id, its host being the root",
             ) from error
 

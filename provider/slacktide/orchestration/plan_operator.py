@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseOperator
 
 from slacktide.orchestration.catalog import open_workspace, resolve, task_errors
-from slacktide.orchestration.links import PAGE, SlacktidePageLink
+from slacktide.orchestration.links import SlacktidePageLink, page
+from slacktide.orchestration.reports import shortened
 from slacktide.orchestration.style import INK, PAPER
 from slacktide.orchestration.variable import DEFAULT_KEY
 
@@ -22,7 +23,7 @@ class SlacktidePlanOperator(BaseOperator):
     """Discovers what landed and plans the run that brings the views up to date.
 
     The plan itself is stored in the workspace; the result of the task is what leads to it:
-    ``{"workspace", "plan_id", "summary", "empty"}``. A workspace that only the Variable knows is
+    ``{"workspace", "plan_id", "summary", "empty"}``, the summary cut to what a page can hold. A workspace that only the Variable knows is
     made here; the sources and views that it declares become steps of the plan.
 
     Args:
@@ -61,7 +62,7 @@ class SlacktidePlanOperator(BaseOperator):
         Raises:
             AirflowFailException: the user must change something; the message says what.
         """
-        context["ti"].xcom_push(key=SlacktidePageLink().xcom_key, value=PAGE)
+        context["ti"].xcom_push(key=SlacktidePageLink().xcom_key, value=page())
         with task_errors():
             config = resolve(self.workspace, self.slacktide_conn_id, self.variable)
             workspace = open_workspace(config, create=True)
@@ -71,7 +72,7 @@ class SlacktidePlanOperator(BaseOperator):
         return {
             "workspace": config.name,
             "plan_id": plan.plan_id,
-            "summary": list(plan.summary),
+            "summary": shortened(plan.summary),
             "empty": bool(plan.is_empty),
         }
 

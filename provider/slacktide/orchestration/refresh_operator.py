@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk.exceptions import AirflowException, AirflowFailException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowTaskTerminated
 
 from slacktide.errors import CommitConflictError, InvalidSettingError
 from slacktide.orchestration.catalog import address, open_workspace, resolve, task_errors
 from slacktide.orchestration.events import emit_asset_events
-from slacktide.orchestration.links import PAGE, SlacktidePageLink
+from slacktide.orchestration.links import SlacktidePageLink, page
 from slacktide.orchestration.reports import bounded, driver_error, unchanged
 from slacktide.orchestration.style import INK, PAPER
-from slacktide.orchestration.submission import Submission, submission
+from slacktide.orchestration.submission import Submission, check_programs, submission
 from slacktide.orchestration.variable import DEFAULT_KEY, WorkspaceConfig
 
 if TYPE_CHECKING:
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from slacktide.engine.workspace import Workspace
 
 _PLAN_ID = re.compile(r"[A-Za-z0-9_.:-]+")
+_NOT_TAKEN = {
+    "application": "the driver program comes with Slacktide",
+    "application_args": "the driver program comes with Slacktide",
+    "conn_id": "name the Spark connection as spark_conn_id",
+}
+"""Arguments of `SparkSubmitOperator` that this operator sets itself, each with the way out."""
 
 
 class SlacktideRefreshOperator(SparkSubmitOperator):
@@ -47,7 +53,10 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
         slacktide_conn_id: a connection of type ``slacktide``, in place of the Variable.
         variable: the key of the Variable.
         spark_conn_id: the Spark connection.
-        kwargs: anything else that `SparkSubmitOperator` takes, except ``application``.
+        kwargs: anything else that `SparkSubmitOperator` takes, except ``application``, ``application_args``, ``conn_id``.
+
+    Raises:
+        InvalidSettingError: one of these is given.
     """
 
     template_fields: Sequence[str] = (
@@ -73,6 +82,9 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
         spark_conn_id: str | None = None,
         **kwargs: Any,
     ) -> None:
+        for name, hint in _NOT_TAKEN.items():
+            if name in kwargs:
+                raise InvalidSettingError(f"{type(self).__name__} takes no {name}", hint=hint)
         kwargs.setdefault("name", "slacktide")
         # The workspace says what was executed; what Airflow remembers of an older submission is another plan's.
         kwargs.setdefault("durable", False)
@@ -82,6 +94,7 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
         self.slacktide_conn_id = slacktide_conn_id
         self.variable = variable
         self.spark_conn_id = spark_conn_id
+        self._is_killed = False
 
     def execute(self, context: Context) -> dict[str, Any]:  # type: ignore[override]
         """Submit the plan, wait, and give the report that the workspace then holds.
@@ -90,7 +103,7 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
             AirflowFailException: the user must change something; the message says what.
             AirflowException: the driver ended without committing; a retry may help.
         """
-        context["ti"].xcom_push(key=SlacktidePageLink().xcom_key, value=PAGE)
+        context["ti"].xcom_push(key=SlacktidePageLink().xcom_key, value=page())
         with task_errors():
             plan_id, name = self._named()
             config = resolve(name, self.slacktide_conn_id, self.variable)
@@ -111,7 +124,7 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
             counted = self._counted(workspace, plan)
             if counted is not None:
                 return self._told(context, config, counted.to_dict())
-        report = self._submit(context, config, plan_id)
+        report = self._submit(context, config, workspace, plan_id)
         if report is None and plan is not None and plan.is_empty:
             return unchanged(plan_id)
         if report is None:
@@ -141,7 +154,8 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
         return bounded(report)
 
     def on_kill(self) -> None:
-        """Stop spark-submit, and the driver with it; nothing where nothing was submitted."""
+        """Stop spark-submit, and the driver with it; where nothing was submitted yet, see to it that nothing is."""
+        self._is_killed = True
         if self._hook is not None:
             super().on_kill()
 
@@ -160,12 +174,16 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
         return plan_id, name
 
     def _submit(
-        self, context: Context, config: WorkspaceConfig, plan_id: str
+        self, context: Context, config: WorkspaceConfig, workspace: Workspace, plan_id: str
     ) -> dict[str, Any] | None:
         with task_errors():
             root, options = address(config)
             asked = self.spark_conn_id, root, options, plan_id, self._deploy_mode
-            self._take(submission(config, *asked))
+            given = submission(config, *asked)
+            self._take(given)
+            check_programs(self._spark_binary or given.binary, self.env_vars or {})
+        if self._is_killed:  # Airflow calls `on_kill` and lets the task go on
+            raise AirflowTaskTerminated("killed before spark-submit was started")
         try:
             super().execute(context)
         except AirflowException as error:
@@ -174,7 +192,7 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
                 raise AirflowFailException(failed.message) from error
             raise AirflowException(failed.message) from error
         with task_errors():
-            report = open_workspace(config).report(plan_id)
+            report = workspace.report(plan_id)
         return None if report is None else report.to_dict()
 
     def _take(self, given: Submission) -> None:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 XCOM_LIMIT = 48 * 1024
 _USER_EXIT = 2
 _NAMED = 50
-_EXIT = re.compile(r"Error code is: (-?\d+)")
+_LINES, _WIDTH = 30, 500
+# In Kubernetes spark-submit ends with 0, whatever the driver ended with.
+_EXITS = tuple(
+    re.compile(rf"{name}: (-?\d+)") for name in ("Kubernetes spark exit code is", "Error code is")
+)
+_ERROR = '{"error"'
 _KEPT = ("method", "reasons", "error", "versions", "rows")
 
 
@@ -57,6 +62,13 @@ def bounded(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def shortened(lines: Sequence[str]) -> list[str]:
+    """Give lines that fit into XCom; the log of the task has all of them whole."""
+    more = len(lines) - _LINES
+    cut = [line if len(line) <= _WIDTH else f"{line[:_WIDTH]}…" for line in lines[:_LINES]]
+    return [*cut, f"and {more} lines more"] if more > 0 else cut
+
+
 def _size(document: object) -> int:
     return len(json.dumps(document, default=str).encode())
 
@@ -67,11 +79,13 @@ def driver_error(text: str) -> DriverError:
     A driver ends with 2 where the user must change something, and prints one line
     ``{"error": {"code", "message", "hint"}}``.
     """
-    found = _EXIT.search(text)
+    found = next((hit for form in _EXITS if (hit := form.search(text))), None)
     code = int(found.group(1)) if found else None
     printed = _printed(text)
     if printed is None:
-        first = text.strip().splitlines()[0] if text.strip() else "spark-submit failed"
+        lines = text.strip().splitlines() or ["spark-submit failed"]
+        # Airflow hides what follows the words secret and password, the end of the document, too.
+        first = next((line for line in lines if line.lstrip().startswith(_ERROR)), lines[0])
         return DriverError(f"spark-submit ended with {code}: {first}", final=code == _USER_EXIT)
     hint = f" ({printed['hint']})" if printed.get("hint") else ""
     line = f"{printed.get('code', 'ERROR')}: {printed.get('message', '')}{hint}"
@@ -80,7 +94,7 @@ def driver_error(text: str) -> DriverError:
 
 def _printed(text: str) -> dict[str, Any] | None:
     for line in reversed(text.splitlines()):
-        start = line.find('{"error"')
+        start = line.find(_ERROR)
         if start < 0:
             continue
         try:

@@ -42,6 +42,7 @@ class Submission:
     jars: str | None = None
     py_files: str | None = None
     files: str | None = None
+    binary: str = "spark-submit"
 
 
 def submission(
@@ -52,7 +53,7 @@ def submission(
     plan_id: str,
     deploy_mode: str | None = None,
 ) -> Submission:
-    """Say how a plan is submitted, after looking whether it can be.
+    """Say how a plan is submitted.
 
     Args:
         config: of the workspace.
@@ -63,13 +64,12 @@ def submission(
         deploy_mode: what the operator says; None for what the Variable or the connection does.
 
     Raises:
-        SetupError: the Spark connection, spark-submit or Java is missing or cannot be used.
+        SetupError: the Spark connection is missing or cannot be used.
     """
     conn_id = spark_conn_id or config.spark_conn_id
     connection = find_connection(conn_id)
     spark = config.spark
     target = spark_target(conn_id, connection, deploy_mode or spark.get("deploy_mode"))
-    check_programs(connection.extra_dejson.get("spark-binary") or "spark-submit")
     return Submission(
         application=application(),
         arguments=("--workspace", root, "--plan", plan_id),
@@ -83,6 +83,7 @@ def submission(
         jars=_joined(spark.get("jars")),
         py_files=_joined(spark.get("py_files")),
         files=_joined(spark.get("files")),
+        binary=connection.extra_dejson.get("spark-binary") or "spark-submit",
     )
 
 
@@ -119,20 +120,24 @@ def find_connection(conn_id: str) -> Any:
         ) from error
 
 
-def check_programs(binary: str) -> None:
+def check_programs(binary: str, env: Mapping[str, str]) -> None:
     """Look for spark-submit and Java before anything is started.
+
+    Args:
+        binary: the name or path of spark-submit.
+        env: what it gets besides the environment of this worker.
 
     Raises:
         SetupError: one of them is missing.
     """
-    if shutil.which(binary) is None:
+    path, home = (env.get(name, os.environ.get(name)) for name in ("PATH", "JAVA_HOME"))
+    if shutil.which(binary, path=path) is None:
         raise SetupError(
             f"{binary} is not on the PATH of this worker",
             hint=f"{install('spark')}; or install a Spark distribution",
         )
-    home = os.environ.get("JAVA_HOME")
     java = Path(home) / "bin" / "java" if home else None
-    if (java is None or not java.is_file()) and shutil.which("java") is None:
+    if (java is None or not java.is_file()) and shutil.which("java", path=path) is None:
         raise SetupError(
             "Java is not on this worker",
             hint="install Java 17 or 21, or set JAVA_HOME",
@@ -153,13 +158,14 @@ def _credentials(target: SparkTarget, options: Mapping[str, Any]) -> dict[str, s
     """Hand storage options to the driver by its environment, never on a command line.
 
     Raises:
-        SetupError: the driver runs elsewhere, where only its own environment can hold them.
+        SetupError: Airflow would write them there, as it does for YARN and Kubernetes, which it knows by the name.
     """
     if not options:
         return {}
-    if target.deploy_mode == "cluster" or target.master.startswith(("yarn", "k8s")):
+    if "yarn" in target.master or "k8s" in target.master:
         raise SetupError(
-            "storage options of a connection cannot be handed to a driver in the cluster safely",
+            f"storage options of a connection cannot be handed to a driver at {target.master} safely, as they would be"
+            " on the command line of spark-submit",
             hint="give the cluster its own credentials, and leave the extra of the connection empty",
         )
     return {STORAGE_OPTIONS: json.dumps(dict(options), sort_keys=True)}

@@ -47,6 +47,33 @@ def test_a_plan_that_was_committed_changes_no_definition(lab: Lab) -> None:
     assert lab.bag("v") == {(3,): 1}
 
 
+def test_a_plan_that_waited_does_not_set_a_view_back(lab: Lab) -> None:
+    """As where the task of a run that failed is cleared days after."""
+    lab.source("t", "x INT", (1,))
+    lab.view("v", "SELECT x FROM t")
+    lab.refresh()
+    texts = "SELECT x + 1 AS x FROM t", "SELECT x + 2 AS x FROM t"
+    first, second = ({"views": {"v": {"sql": text}}, "apply": True} for text in texts)
+    waited = lab.ws.plan(declarations=first)
+    lab.ws.refresh(lab.spark, lab.ws.plan(declarations=second))
+    lab.ws.refresh(lab.spark, waited.plan_id)
+    assert lab.bag("v") == {(3,): 1}
+    assert lab.ws.plan(declarations=second).is_empty
+
+
+def test_a_view_that_is_no_longer_declared_as_paused_is_resumed(lab: Lab) -> None:
+    lab.source("t", "x INT", (1,))
+    text = {"sql": "SELECT x FROM t"}
+    for paused, rows in (({}, {(1,): 1}), ({"paused": True}, {(1,): 1}), ({}, {(1,): 1, (2,): 1})):
+        declared = {"views": {"v": {**text, **paused}}, "apply": True}
+        while not (plan := lab.ws.plan(declarations=declared)).is_empty:
+            lab.ws.refresh(lab.spark, plan)
+        assert lab.bag("v") == rows
+        assert lab.ws.status().to_dict()["views"]["v"]["paused"] is bool(paused)
+        if paused:
+            lab.land("t", insert=[(2,)])
+
+
 def test_a_declared_change_that_cannot_be_read_holds_back_no_other_view(lab: Lab) -> None:
     lab.source("t", "x INT", (1,))
     lab.view("bad", "SELECT x FROM t", same)

@@ -12,7 +12,7 @@ import pytest
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import system_clock
 from slacktide.engine.definitions.catalogue import Catalogue
-from slacktide.engine.definitions.declaring import declare
+from slacktide.engine.definitions.declaring import declare, stated
 from slacktide.engine.plan import Alteration, Declared, Plan, Registration
 from slacktide.errors import InvalidNameError, InvalidSettingError, ObjectExistsError
 from slacktide.store import update as u
@@ -78,8 +78,8 @@ def test_apply_replaces_a_view_and_never_a_source(store: Store) -> None:
         views={"totals": {"sql": "SELECT 2", "policy": "full"}},
         apply=True,
     )
-    replaced = Registration("totals", "SELECT 2", {"policy": "full"}, replaces=True)
-    assert found.register == (replaced,)
+    former = stated(store.world().views["totals"])
+    assert found.register == (Registration("totals", "SELECT 2", {"policy": "full"}, former),)
     assert [notice.split()[0] for notice in found.notices] == ["source"]
 
 
@@ -140,7 +140,7 @@ def test_a_plan_keeps_what_was_declared() -> None:
         now="2026-01-01T00:00:00.000000Z",
         views=(),
         mirrors={},
-        register=(Registration("totals", "SELECT 2", {}, replaces=True),),
+        register=(Registration("totals", "SELECT 2", {}, "of another text"),),
         versions={"orders": 1},
         notices=("source orders is declared otherwise",),
         alter=(Alteration("orders", "id BIGINT, more INT"),),

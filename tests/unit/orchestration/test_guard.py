@@ -63,14 +63,11 @@ def test_a_local_master_has_no_cluster_whoever_asks_for_one():
         )
 
 
-def test_options_of_the_store_go_to_no_driver_in_the_cluster(monkeypatch, tmp_path):
-    for name in ("spark-submit", "java"):
-        (tmp_path / name).touch(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+def test_options_of_the_store_go_to_no_driver_in_the_cluster(monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type":"spark","host":"yarn"}')
     config = WorkspaceConfig("shop", root="s3://b/ws", spark={"deploy_mode": "cluster"})
     asked = (None, "s3://b/ws", {"endpoint": "http://s3"}, "0" * 32)
-    with pytest.raises(SetupError, match="cannot be handed to a driver in the cluster"):
+    with pytest.raises(SetupError, match="cannot be handed to a driver at yarn"):
         submission(config, *asked)
     in_the_cluster = submission(config, None, "s3://b/ws", {}, "0" * 32)
     assert "spark.pyspark.driver.python" not in in_the_cluster.conf
@@ -78,6 +75,12 @@ def test_options_of_the_store_go_to_no_driver_in_the_cluster(monkeypatch, tmp_pa
         "AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type":"spark","host":"spark://m:7077"}'
     )
     assert submission(config, *asked, "client").env
+    # Airflow takes a master for YARN by its name, and writes the environment on the command line.
+    monkeypatch.setenv(
+        "AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type":"spark","host":"spark://yarn-gw:7077"}'
+    )
+    with pytest.raises(SetupError, match="cannot be handed to a driver at spark://yarn-gw:7077"):
+        submission(config, *asked, "client")
 
 
 BAD = {
@@ -88,6 +91,7 @@ BAD = {
     '{"conn_type":"spark","host":"local[2]","extra":{"deploy-mode":"cluster"}}': "deploy mode cluster",
     '{"conn_type":"spark","host":"spark://m:7077","extra":{"deploy-mode":"x"}}': "deploy mode 'x'",
     "spark://master:7077?deploy-mode=cluster": "deploy mode cluster",
+    '{"conn_type":"spark","host":"spark://m.k8s.example:7077"}': "takes for Kubernetes by its name",
 }
 
 
@@ -117,9 +121,15 @@ def test_missing_programs_are_named(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(SetupError, match="spark-submit is not on the PATH"):
-        check_programs("spark-submit")
+        check_programs("spark-submit", {})
     program = tmp_path / "spark-submit"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     with pytest.raises(SetupError, match="Java is not on this worker"):
-        check_programs("spark-submit")
+        check_programs("spark-submit", {})
+    java = tmp_path / "java" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.touch(0o755)
+    check_programs("spark-submit", {"JAVA_HOME": str(java.parents[1])})
+    monkeypatch.setenv("PATH", "")
+    check_programs("spark-submit", {"PATH": f"{tmp_path}:{java.parent}"})

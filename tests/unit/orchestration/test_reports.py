@@ -110,6 +110,19 @@ def test_without_a_word_of_the_driver_the_first_line_is_shown():
     assert driver_error("").message == "spark-submit ended with None: spark-submit failed"
 
 
+def test_in_kubernetes_the_exit_code_of_the_driver_counts():
+    text = LOG.format(code="0. Kubernetes spark exit code is: 2", error=ERROR)
+    assert driver_error(text).final
+
+
+def test_an_error_of_which_airflow_hid_the_end_is_shown_as_far_as_it_goes():
+    """It hides what follows the word password, and the end of the document with it."""
+    hidden = '{"error": {"code": "QUERY", "message": "no column user_password", ******'
+    found = driver_error(LOG.format(code=2, error=hidden))
+    assert found.final
+    assert "no column user_password" in found.message
+
+
 def test_broken_json_is_passed_over():
     text = LOG.format(code=2, error=ERROR + '\n{"error": oops')
     assert driver_error(text).message.startswith("DATA")

@@ -16,6 +16,7 @@ from airflow.sdk.exceptions import (
     AirflowException,
     AirflowFailException,
     AirflowSensorTimeout,
+    AirflowTaskTerminated,
     TaskDeferred,
 )
 
@@ -24,12 +25,13 @@ from slacktide.algebra.view import ReadView
 from slacktide.common.clock import system_clock
 from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.workspace import Workspace
-from slacktide.errors import ExecutionError, StorageError
+from slacktide.errors import ExecutionError, InvalidSettingError, StorageError
 from slacktide.orchestration import arrivals
 from slacktide.orchestration.events import view_asset
 from slacktide.orchestration.hook import SlacktideHook
 from slacktide.orchestration.plan_operator import SlacktidePlanOperator
 from slacktide.orchestration.refresh_operator import SlacktideRefreshOperator
+from slacktide.orchestration.reports import XCOM_LIMIT, shortened
 from slacktide.orchestration.sensor import MEMORY_KEY, DeltaArrivalSensor
 from tests.harness.planner.tpch_views import TPCH
 from tests.harness.priced import Priced
@@ -287,9 +289,34 @@ def refresh(**given):
 
 
 def test_a_missing_spark_connection_is_an_error_and_never_yarn(variable):
-    with pytest.raises(AirflowFailException) as caught:
+    """Airflow says as much where its API server is away for a while: hence a retry, and not the end."""
+    with pytest.raises(AirflowException) as caught:
         refresh(plan=plan())
     assert "Spark connection spark_nowhere is not defined" in str(caught.value)
+    assert not isinstance(caught.value, AirflowFailException)
+
+
+@pytest.mark.parametrize("name", ["conn_id", "application", "application_args"])
+def test_an_argument_that_the_operator_sets_itself_is_refused(name):
+    with pytest.raises(InvalidSettingError, match=f"takes no {name}") as refused:
+        SlacktideRefreshOperator(task_id="refresh", plan="p", **{name: "x"})
+    assert refused.value.hint
+
+
+def test_a_kill_before_spark_submit_lets_nothing_be_submitted(variable, monkeypatch):
+    """Airflow calls `on_kill`, and lets the task go on for some seconds."""
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_NOWHERE", '{"conn_type": "spark", "host": "local[1]"}')
+    operator = SlacktideRefreshOperator(task_id="refresh", plan=plan())
+    operator.on_kill()
+    with pytest.raises(AirflowTaskTerminated):
+        operator.execute(within(TaskInstance(), outlet_events={}))
+
+
+def test_a_plan_with_many_notices_fits_into_xcom():
+    lines = shortened([f"notice {n} {'x' * 1000}" for n in range(500)])
+    assert len(json.dumps(lines)) < XCOM_LIMIT
+    assert lines[-1] == "and 470 lines more"
+    assert shortened(["one", "two"]) == ["one", "two"]
 
 
 def test_an_empty_plan_needs_no_spark(variable, monkeypatch):
@@ -312,7 +339,7 @@ def test_an_empty_plan_is_submitted_where_a_sink_lacks_an_answer(variable, monke
     answer = s.Chain("views/v", (), s.Segment(1, (), 0, 0, {}))
     made = s.RecordRun(1, "p", {})
     store.commit([s.AddView("v", "SELECT 1", settings, {}, {}), s.SetChain(answer), made])
-    with pytest.raises(AirflowFailException, match="Spark connection spark_nowhere is not defined"):
+    with pytest.raises(AirflowException, match="Spark connection spark_nowhere is not defined"):
         refresh(plan=result)
 
 
@@ -376,6 +403,15 @@ def test_the_hook_opens_the_workspace_and_says_what_is_wrong(variable, monkeypat
     monkeypatch.setenv("AIRFLOW_CONN_SLACKTIDE_SHOP", '{"conn_type": "slacktide"}')
     assert "names no workspace" in hook.test_connection()[1]
     assert "is not defined" in SlacktideHook("slacktide_none").test_connection()[1]
+
+
+def test_the_uri_of_a_connection_is_the_whole_address(monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_LAKE", "slacktide://s3://lake/some/shop")
+    assert SlacktideHook("lake").address() == ("s3://lake/some/shop", {})
+    monkeypatch.setenv("AIRFLOW_CONN_LAKE", "slacktide://abfss://lake@account.example.net/shop")
+    with pytest.raises(InvalidSettingError, match="has a login or a port") as refused:
+        SlacktideHook("lake").address()
+    assert "as JSON" in refused.value.hint
 
 
 def test_the_extra_of_the_connection_is_the_storage_options(monkeypatch):

@@ -8,10 +8,12 @@ have are refused then, before there is a plan.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
+from slacktide.common.digest import digest_of
 from slacktide.common.names import check_name
 from slacktide.engine.definitions.catalogue import Catalogue
 from slacktide.engine.definitions.drafts import USUAL_FUNCTION, check_settings, notice_of
@@ -24,7 +26,7 @@ from slacktide.engine.sources import (
     widened,
 )
 from slacktide.errors import CommitConflictError, InvalidSettingError, ObjectExistsError
-from slacktide.store.record import FunctionRecord, Source
+from slacktide.store.record import FunctionRecord, Source, ViewRecord
 from slacktide.store.world import World
 
 _NEEDED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
@@ -168,14 +170,20 @@ def _views(
             notice = notice_of(name, checked)
             notices.extend([] if notice is None else [notice])
             yield Registration(name, view["sql"], checked)
-        elif differs(world, name, view["sql"], checked):
+        elif _is_other(world, name, view["sql"], checked):
             if applies:
-                yield Registration(name, view["sql"], checked, replaces=True)
+                yield Registration(name, view["sql"], checked, stated(world.views[name]))
             else:
                 notices.append(f'view {name} is declared otherwise; "apply": true changes it')
 
 
-def differs(world: World, name: str, sql: str, settings: Mapping[str, Any]) -> bool:
+def _is_other(world: World, name: str, sql: str, settings: Mapping[str, Any]) -> bool:
     """Whether a view of the workspace has another text or other settings."""
     record = world.views[name]
     return record.sql != sql or record.settings != dict(settings)
+
+
+def stated(view: ViewRecord) -> str:
+    """The digest of a view's text and settings, as hexadecimal text: by it a plan knows what it was to change."""
+    settings = json.dumps(dict(view.settings), sort_keys=True)
+    return digest_of("stated", view.sql, settings).hex()

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from slacktide.engine.definitions.catalogue import Catalogue
-from slacktide.engine.definitions.declaring import differs
-from slacktide.engine.plan import Plan
+from slacktide.engine.definitions.declaring import stated
+from slacktide.engine.plan import Plan, Registration
 from slacktide.engine.reports import Report
 from slacktide.engine.sources import is_wider
 from slacktide.errors import SlacktideError, UserError
+from slacktide.store.world import World
 
 if TYPE_CHECKING:
     from slacktide.spark.sessions.handles import SparkSession
@@ -76,13 +77,26 @@ def _apply(
     while True:
         refused: dict[str, SlacktideError] = {}
         for item in waiting:
-            world = store.world()
-            if item.name in world.views and differs(world, item.name, item.sql, item.settings):
+            if _is_due(store.world(), item):
                 try:
-                    catalogue.replace_view(spark, item.name, item.sql, item.settings)
+                    _replace(catalogue, spark, item)
                 except UserError as error:
                     refused[item.name] = error
         left = [item for item in waiting if item.name in refused]
         if len(left) in {0, len(waiting)}:
             return refused
         waiting = left
+
+
+def _replace(catalogue: Catalogue, spark: SparkSession, item: Registration) -> None:
+    """Make a view what it is declared to be: all of that, where the command lets what is paused be so."""
+    former = catalogue.world().views[item.name].settings
+    if former.get("paused") and "paused" not in item.settings:
+        catalogue.pause_view(item.name, paused=False)
+    catalogue.replace_view(spark, item.name, item.sql, item.settings)
+
+
+def _is_due(world: World, item: Registration) -> bool:
+    """Whether a view is still what the plan was to change; one that was changed since stays as that says."""
+    view = world.views.get(item.name)
+    return view is not None and stated(view) == item.replaces

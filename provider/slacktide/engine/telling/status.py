@@ -273,6 +273,7 @@ def _view(world: World, record: ViewRecord, reports: Mapping[int, Report]) -> di
         "versions": versions,
         "run": answered,
         "replaced": record.run is None and bool(record.former),
+        "anew": record.run is not None and record.versions is None,
         "answered": None if report is None else report.ended,
         "behind": behind,
         "paused": record.paused,
