@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, time
+from datetime import time
 from decimal import Decimal
 from enum import StrEnum
 from itertools import chain, islice
@@ -21,7 +20,6 @@ from slacktide.errors import InvalidSettingError
 
 _SHOWN = 50
 _MOST = 2**31 - 2  # Spark counts them in an INT, and one more is asked for
-_MONTHS = re.compile(r"\binterval (year|month)")
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
@@ -97,8 +95,10 @@ def _print(frame: Any, document: Mapping[str, Any], form: Form, limit: int | Non
 
 
 def _print_as(frame: Any, document: Mapping[str, Any], form: Form, limit: int | None) -> None:
+    from slacktide.spark.texts.readable import readable
+
     most = _SHOWN if form is Form.TABLE and limit is None else limit
-    rows = _rows(_readable(frame), None if most is None else most + (form is Form.TABLE))
+    rows = _rows(readable(frame), None if most is None else most + (form is Form.TABLE))
     columns = [
         {"name": field.name, "type": field.dataType.simpleString(), "nullable": field.nullable}
         for field in frame.schema.fields
@@ -110,20 +110,6 @@ def _print_as(frame: Any, document: Mapping[str, Any], form: Form, limit: int | 
             _print_csv([column["name"] for column in columns], rows)
         case Form.JSON:
             _print_json({**document, "columns": columns}, rows)
-
-
-def _readable(frame: Any) -> Any:
-    """The rows, with intervals of months as texts: PySpark has no values for them."""
-    types = [field.dataType.simpleString() for field in frame.schema.fields]
-    if not any(_MONTHS.search(data_type) for data_type in types):
-        return frame
-    names = [f"c{place}" for place in range(len(types))]
-    return frame.toDF(*names).selectExpr(
-        *(
-            f"CAST({name} AS STRING) AS {name}" if _MONTHS.search(data_type) else name
-            for name, data_type in zip(names, types, strict=True)
-        )
-    )
 
 
 def _rows(frame: Any, most: int | None) -> Iterator[Sequence[Any]]:
@@ -204,9 +190,7 @@ def _text(value: Any) -> str:
             return str(value).lower()
         case str():
             return value
-        case datetime():
-            return value.isoformat(sep=" ")
-        case date() | time():
+        case time():
             return value.isoformat()
         case bytes() | bytearray():
             return value.hex()

@@ -75,7 +75,7 @@ def test_intervals_are_printed(shop: Program) -> None:
     assert shop("view", "add", "terms", "--sql", sql).code == 0
     assert shop("refresh").code == 0
     month, days = "INTERVAL '1-1' YEAR TO MONTH", "1 day, 2:00:00"
-    row = [month, "[INTERVAL '1-0' YEAR TO MONTH]", days]
+    row = [month, ["INTERVAL '1-0' YEAR TO MONTH"], days]
     assert rows(shop, "read", "terms") == [row]
     assert rows(shop, "changes", "terms", "--since", "0") == [[*row, "insert", 1]]
     assert month in shop("read", "terms").out
@@ -290,11 +290,16 @@ def test_rows_are_printed_in_three_forms(shop: Program) -> None:
         "pairs": [["k", 1]],
         "inner": {"x": 1, "y": "z"},
         "yes": True,
+        "months": "INTERVAL '1-2' YEAR TO MONTH",
+        "late": "+10000-01-01",
+        "nested": [["2026-01-31", [{"at": "2026-10-25 01:30:00+00:00"}]]],
     }
     line = shop("read", "v", "--format", "csv").out.split("\r\n")[1]
     assert line == (
         '"a ""quoted"", text","",,1.50,nan,2026-01-31,2026-01-31 12:00:00,ff00,'
-        '"[1, null]","[[""k"", 1]]","{""x"": 1, ""y"": ""z""}",true'
+        '"[1, null]","[[""k"", 1]]","{""x"": 1, ""y"": ""z""}",true,'
+        "INTERVAL '1-2' YEAR TO MONTH,+10000-01-01,"
+        '"[[""2026-01-31"", [{""at"": ""2026-10-25 01:30:00+00:00""}]]]"'
     )
     table = shop("read", "v").out
     assert "NULL" in table
@@ -302,12 +307,14 @@ def test_rows_are_printed_in_three_forms(shop: Program) -> None:
 
 
 NAMES = ["text", "empty", "nothing", "exact", "odd", "day", "moment", "raw", "list", "pairs"]
-NAMES += ["inner", "yes"]
+NAMES += ["inner", "yes", "months", "late", "nested"]
 TYPES = """
 SELECT 'a "quoted", text' AS text, '' AS empty, CAST(NULL AS INT) AS nothing,
   CAST(1.5 AS DECIMAL(5,2)) AS exact, double('NaN') AS odd, DATE '2026-01-31' AS day,
   TIMESTAMP_NTZ '2026-01-31 12:00:00' AS moment, X'FF00' AS raw, array(1, NULL) AS list,
-  map('k', 1) AS pairs, named_struct('x', 1, 'y', 'z') AS inner, true AS yes
+  map('k', 1) AS pairs, named_struct('x', 1, 'y', 'z') AS inner, true AS yes,
+  INTERVAL '1-2' YEAR TO MONTH AS months, date_add(DATE '9999-12-31', 1) AS late,
+  map(DATE '2026-01-31', array(named_struct('at', TIMESTAMP '2026-10-25 01:30:00 UTC'))) AS nested
 FROM orders WHERE id = 1
 """
 

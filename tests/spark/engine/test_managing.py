@@ -118,6 +118,10 @@ def test_policies(filled: Lab) -> None:
         lab.view("ranked", "SELECT row_number() OVER (ORDER BY v) AS n FROM t")
     assert refused.value.hint
     assert lab.number == number
+    assert chains(lab, "states/")
+    for name in ("maybe", "never"):
+        lab.ws.drop_view(name)
+    assert not chains(lab, "states/"), "a view that is always computed anew keeps none"
 
 
 def test_a_source_that_is_held(filled: Lab) -> None:

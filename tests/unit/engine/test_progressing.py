@@ -115,7 +115,9 @@ def test_what_was_seen_counts_no_more_where_the_answer_is_made_anew(
 ) -> None:
     priced.arrive("lineitem", 30_000)
     priced.run(lambda _: 3.0)
+    assert not priced.ws.status().to_dict()["views"][VIEW]["anew"]
     priced.commit(undo)
+    assert priced.ws.status().to_dict()["views"][VIEW]["anew"]
     assert min(priced.ws.pending().values()) >= 0
     assert any(priced.ws.pending().values()) or priced.world().sources["lineitem"].version == 0
     priced.arrive("lineitem", 6_000)

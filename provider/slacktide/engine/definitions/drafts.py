@@ -76,8 +76,8 @@ class ViewDraft:
 
     @property
     def states(self) -> tuple[str, ...]:
-        """The states that it keeps."""
-        return tuple(state_sources(self.view))
+        """The states that it keeps; one that is always computed anew has none."""
+        return () if self.policy == "full" else tuple(state_sources(self.view))
 
     def _fields(self) -> dict[str, Any]:
         return {

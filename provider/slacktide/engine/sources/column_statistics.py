@@ -11,6 +11,7 @@ Nothing here refuses a file: what cannot be made sense of is not known.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
@@ -48,7 +49,10 @@ def statistics_of(file: Any, source: Any, names: Collection[str]) -> dict[str, C
     metadata = file.metadata
     if not _is_plain(metadata, source):
         return {}
-    leaves = {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
+    paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+    # A struct may have a field of the name that a dotted column has.
+    times = Counter(paths)
+    leaves = {path: i for i, path in enumerate(paths) if times[path] == 1}
     step = max(1, -(-metadata.num_row_groups // MOST_GROUPS))
     groups = [metadata.row_group(i) for i in range(0, metadata.num_row_groups, step)]
     groups = [group for group in groups if group.num_rows]

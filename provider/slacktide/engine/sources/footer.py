@@ -96,7 +96,12 @@ class Footer:
         if not self._is_parquet:
             return None
         metadata, count = self._file.metadata, 0
-        leaf = [metadata.schema.column(i).path for i in range(metadata.num_columns)].index(column)
+        paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+        if (
+            paths.count(column) != 1
+        ):  # it is nested, or a struct has a field of the name that a dotted column has
+            return None
+        leaf = paths.index(column)
         for group in range(metadata.num_row_groups):
             statistics = metadata.row_group(group).column(leaf).statistics
             if statistics is None or not statistics.has_null_count:

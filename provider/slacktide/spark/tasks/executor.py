@@ -93,7 +93,7 @@ class Executor:
         return told
 
     def rows(self, task: Task, operator: Operator, most: int) -> list[Row]:
-        """Some rows of a bag, the multiplicity last.
+        """Some rows of a bag as texts, with the multiplicity last: Python has no value for each of Spark's.
 
         Args:
             task: has the versions of which it is read.
@@ -104,7 +104,8 @@ class Executor:
             SlacktideError: as `slacktide.spark.failures.translation` says.
         """
         with self._leaves(task) as leaves:
-            return asked(leaves, "*", operator, f" LIMIT {most}")
+            shown = [f"CAST(c{place} AS STRING)" for place in range(len(operator.columns))]
+            return asked(leaves, ", ".join([*shown, "__m"]), operator, f" LIMIT {most}")
 
     def count(self, task: Task, operator: Operator) -> int:
         """How many rows a bag gives, each counted once whatever its multiplicity.

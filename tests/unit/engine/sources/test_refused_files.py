@@ -125,6 +125,33 @@ def test_update_images_come_in_pairs(landing, ids, changes, fact):
         assert fact in error_of(keyed)
 
 
+@pytest.mark.parametrize(
+    ("data_type", "keys", "fact"),
+    [
+        (
+            "DATE",
+            pa.array([2_932_897, 5], pa.int32()).cast(pa.date32()),
+            "for k 10000-01-01, row 1",
+        ),
+        (
+            "TIMESTAMP",
+            pa.array([253_402_300_800_000_000, 5], pa.timestamp("us", "UTC")),
+            "10000-01",
+        ),
+        ("DOUBLE", pa.array([0.0, -0.0]), None),
+        ("STRING COLLATE UTF8_LCASE", pa.array(["a", "A"]), None),
+    ],
+)
+def test_keys_that_python_does_not_know_or_compares_otherwise(landing, data_type, keys, fact):
+    schema = ({"name": "k", "type": data_type, "nullable": True},)
+    write(landing / "0.parquet", pa.table({"k": keys, "_change_type": list(UPDATE)}))
+    keyed = source(landing, "change-feed", schema, key=["k"])
+    if fact is None:
+        assert len(arrivals_of(keyed, peek(keyed, now=NOW).fresh, now=NOW)) == 1
+    else:
+        assert fact in error_of(keyed)
+
+
 def updates(path, ids, changes, *, group=10_000):
     """A file of updates in many row groups, with keys that no encoding makes small."""
     names = [hashlib.sha256(b"%d" % number).hexdigest() for number in ids]
@@ -168,6 +195,33 @@ def test_not_null_is_checked(landing, suffix):
     assert arrivals_of(orders, peek(orders, now=NOW).fresh, now=NOW)[0].rows == 2
     write(path, pa.table({"id": pa.array([1, None], pa.int64()), "name": ["x", None]}))
     assert "has NULL in the column id (NOT NULL), row 2" in error_of(orders)
+
+
+@pytest.mark.parametrize(
+    ("name", "data_type", "values"),
+    [
+        ("tags", "ARRAY<STRING>", pa.array([["a"], None])),
+        ("s", "STRUCT<x: BIGINT>", pa.array([{"x": 1}, None])),
+        (
+            "pairs",
+            "MAP<STRING, BIGINT>",
+            pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64())),
+        ),
+        ("a.b", "BIGINT", pa.array([1, None])),
+    ],
+)
+def test_not_null_is_checked_of_what_is_nested_or_called_like_it(landing, name, data_type, values):
+    """Of Parquet's leaves the struct a has one that is called like the column a.b."""
+    beside = pa.array([{"b": 1}, {"b": 2}])
+    schema = (
+        {"name": "a", "type": "STRUCT<b: BIGINT>", "nullable": True},
+        {"name": name, "type": data_type, "nullable": False},
+    )
+    orders = source(landing, schema=schema)
+    path = write(landing / "0.parquet", pa.table({"a": beside[:1], name: values[:1]}))
+    assert arrivals_of(orders, peek(orders, now=NOW).fresh, now=NOW)[0].rows == 1
+    write(path, pa.table({"a": beside, name: values}))
+    assert f"has NULL in the column {name} (NOT NULL), row 2" in error_of(orders)
 
 
 def test_not_null_is_checked_without_statistics(landing):
