@@ -9,6 +9,7 @@
     │   ├── QueryError               the text of a view does not parse or resolve, or Spark cannot run it
     │   ├── SinkError                an answer cannot be published where it should be
     │   ├── SetupError               Java, Spark, a connector, an extra, a connection or a package is missing
+    │   │   └── NotDefinedError      Airflow has no such Variable or connection, or could not say
     │   ├── SourceError              a source's files cannot be read as declared
     │   │   └── ArrivalChangedError  a file changed after it was accepted
     │   ├── UnknownObjectError       no source, view, function, plan or run has this name
