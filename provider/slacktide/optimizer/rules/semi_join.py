@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import Condition, parts_of
+from slacktide.optimizer.rule_parts.delta_join import joined_with
 from slacktide.optimizer.rule_parts.distinct_keys import by_distinct_keys, keys_of_side
 from slacktide.optimizer.rule_parts.rule import Context, DeltaRule, Near, Terms, add, bounded_by
 from slacktide.program import operator as o
@@ -25,13 +26,36 @@ def _delta(rel: r.Join, context: Context) -> Operator | None:
 
 
 def _anti(rel: r.Join, context: Context) -> Terms:
-    """The change of L ▷ R, which is L less L ⋉ R."""
+    """The change of L ▷ R."""
     left, right = context.delta(rel.left), context.delta(rel.right)
     parts = parts_of(rel)
-    if left is not None and right is not None and parts.equalities and parts.both:
+    if parts.equalities and not parts.both:
+        return _unmet(rel, parts, context)
+    if parts.equalities and left is not None and right is not None:
         return _recomputed(rel, parts, context, negated=True)
-    lost: Terms = [o.Negate(term) for term in _semi(rel, context)]
-    return lost if left is None else [left, *lost]
+    return _met(rel, context, negated=True)
+
+
+def _unmet(rel: r.Join, parts: Condition, context: Context) -> Terms:
+    """ΔL ▷ K' − L ⋈ ΔK, K the distinct keys of R.
+
+    The same as ΔL − Δ(L ⋈ K), of which each row that comes and meets one would be three rows for an outer join, whose
+    change has the pairs besides: for seven of them one over the other two thousand, before they are added up.
+    """
+    left = context.delta(rel.left)
+    keys, condition = keys_of_side(rel, parts, context)
+    joined = r.Join(rel.left, keys, "inner", condition)
+    terms: Terms = []
+    if left is not None:
+        near = _keys_of(left, [(equal.right, equal.left) for equal in parts_of(joined).equalities])
+        there = near.only(context.at(keys, "after", near))
+        terms.append(o.SemiBags(left, there, condition, negated=True))
+    came = context.delta(keys)
+    if came is not None:
+        found = joined_with(joined, keys, came, "before", context)
+        kept = tuple(s.identity(column) for column in rel.left.columns)
+        terms.append(o.Negate(o.Map(found, kept)))
+    return terms
 
 
 def _semi(rel: r.Join, context: Context) -> Terms:
@@ -45,7 +69,7 @@ def _semi(rel: r.Join, context: Context) -> Terms:
         return [] if change is None else [change]
     if parts.equalities and right is not None:
         return _recomputed(rel, parts, context, negated=False)
-    return _met(rel, context)
+    return _met(rel, context, negated=False)
 
 
 def _recomputed(rel: r.Join, parts: Condition, context: Context, *, negated: bool) -> Terms:
@@ -86,32 +110,27 @@ def _changed_keys(
     return found[0] if len(found) == 1 else o.Add(tuple(found), found[0].columns)
 
 
-def _met(rel: r.Join, context: Context) -> Terms:
-    """ΔL ⋉ R' + (M ⋉ R' − M ⋉ R), M the rows of L that some row of ΔR may meet."""
+def _met(rel: r.Join, context: Context, *, negated: bool) -> Terms:
+    """ΔL ⋉ R' + (M ⋉ R' − M ⋉ R), M the rows of L that some row of ΔR may meet; or ΔL ▷ R' less that."""
     left, right = context.delta(rel.left), context.delta(rel.right)
     terms: Terms = []
     if left is not None:
         across = [(equal.right, equal.left) for equal in parts_of(rel).equalities]
         near = _keys_of(left, across) if across else None
         rows = context.at(rel.right, "after", near)
-        terms.append(
-            o.SemiBags(left, near.only(rows) if near else rows, rel.condition, negated=False)
-        )
+        there = near.only(rows) if near else rows
+        terms.append(o.SemiBags(left, there, rel.condition, negated=negated))
     if right is not None:
         rows = o.SemiBags(context.at(rel.left, "before"), right, rel.condition, negated=False)
         old, new = context.at(rel.right, "before"), context.at(rel.right, "after")
-        terms.append(o.Flips(rows, old, new, rel.condition))
+        flips = o.Flips(rows, old, new, rel.condition)
+        terms.append(o.Negate(flips) if negated else flips)
     return terms
 
 
 def _delta_without_states(rel: r.Join, context: Context) -> Operator | None:
     """The change of a semi or anti join from the rows of its sides alone."""
-    met = _met(rel, context)
-    if rel.kind == "semi":
-        return add(met, rel.columns)
-    left = context.delta(rel.left)
-    lost: Terms = [o.Negate(term) for term in met]
-    return add(lost if left is None else [left, *lost], rel.columns)
+    return add(_met(rel, context, negated=rel.kind == "anti"), rel.columns)
 
 
 def _keys_of(change: Operator, pairs: Sequence[tuple[s.Scalar, s.Scalar]]) -> Near:
@@ -144,7 +163,7 @@ def _tested(
 RETEST_TOUCHED_ROWS = DeltaRule(
     name="retest_touched_rows",
     node=r.Join,
-    identity="L ⋉ R = L ⋈ δk(R), or Δ(L ⋉ R) = L'│K ⋉ R'│K − L│K ⋉ R│K;  L ▷ R = L − L ⋉ R",
+    identity="L ⋉ R = L ⋈ δk(R), Δ(L ▷ R) = ΔL ▷ δk(R)' − L ⋈ Δδk(R), or Δ(L ⋉ R) = L'│K ⋉ R'│K − L│K ⋉ R│K",
     source="ADR 0004: semi and anti joins",
     delta=_delta,
     at=_at,
