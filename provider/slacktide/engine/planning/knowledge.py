@@ -230,10 +230,11 @@ class Knowledge:
     def _is_about_as_large(
         self, view: ReadView, record: ViewRecord, end: Mapping[str, int]
     ) -> bool:
-        """Whether a view has an answer, and its sources at most twice the rows that they had then: else that tells little."""
+        """Whether a view has an answer, and its sources a half to twice the rows that they had then: else that tells little."""
         if record.versions is None or answer_id(record.name) not in self._chains:
             return False
-        return self.rows(view, end) <= 2 * self.rows(view, record.versions)
+        now, then = self.rows(view, end), self.rows(view, record.versions)
+        return now <= 2 * then and then <= 2 * now
 
     def _stored_rows(self, chain: str) -> float:
         """Rows of a chain: those of the base, where it has most of them, as what came since has a row for each that it touched."""

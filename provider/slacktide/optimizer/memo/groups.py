@@ -23,12 +23,12 @@ class Group:
     Attributes:
         hole: stands for the group in the expressions that read it.
         expressions: by digest.
-        readers: digests of the expressions that read the group.
+        readers: digests of the expressions that read the group, in an order that is the same in every process.
     """
 
     hole: Hole
     expressions: dict[bytes, Operator] = field(default_factory=dict)
-    readers: set[bytes] = field(default_factory=set)
+    readers: dict[bytes, None] = field(default_factory=dict)
 
 
 class Groups:
@@ -127,7 +127,7 @@ class Groups:
         group.expressions[flat.digest] = flat
         self._owner[flat.digest] = number
         for hole in _holes(flat):
-            self._groups[hole.group].readers.add(flat.digest)
+            self._groups[hole.group].readers[flat.digest] = None
 
     def _canonical(self, flat: Operator) -> Operator:
         if all(hole.group not in self._forward for hole in _holes(flat)):
@@ -177,7 +177,7 @@ class Groups:
         number = self.find(self._owner.pop(digest))
         flat = self._groups[number].expressions.pop(digest)
         for hole in _holes(flat):
-            self._groups[self.find(hole.group)].readers.discard(digest)
+            self._groups[self.find(hole.group)].readers.pop(digest, None)
         return flat
 
     def check(self) -> None:

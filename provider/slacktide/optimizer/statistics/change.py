@@ -57,20 +57,30 @@ def _nothing(_: r.Values | r.Range, __: Below, ___: Cardinality) -> Estimate:
 
 
 def _join(rel: r.Join, below: Below, after: Cardinality) -> Estimate:
-    """Pairs that come and go, and what is kept of a side: its own changes, and rows that meet another now."""
+    """Pairs that come and go; of what is kept of a side its own changes, and rows that meet another now, or no more.
+
+    A row of a change is one pair at least or meets none, and no more rows of a side begin to meet another than it has.
+    """
     changed, whole = ([find(side) for side in (rel.left, rel.right)] for find in (below, after.of))
     sides = (rel.left.columns, rel.right.columns)
     by_left = met(changed[0], whole[1], rel.condition, sides)
     by_right = met(whole[0], changed[1], rel.condition, sides)
-    of_left, of_right = [changed[0].rows, by_right], [changed[1].rows, by_left]
+    kept_left, kept_right = (
+        max(pairs, side.rows, key=lambda one: one.value)
+        for pairs, side in zip((by_left, by_right), changed, strict=True)
+    )
+    met_left, met_right = (
+        min(pairs, side.rows, key=lambda one: one.value)
+        for pairs, side in zip((by_right, by_left), whole, strict=True)
+    )
     rows = {
         "inner": [by_left, by_right],
-        "left": [by_left, by_right, *of_left],
-        "right": [by_left, by_right, *of_right],
-        "full": [by_left, by_right, *of_left, *of_right],
-        "semi": of_left,
-        "anti": of_left,
-        "existence": [*of_left, by_right],
+        "left": [kept_left, by_right, met_left],
+        "right": [kept_right, by_left, met_right],
+        "full": [kept_left, kept_right, met_left, met_right],
+        "semi": [changed[0].rows, met_left],
+        "anti": [changed[0].rows, met_left],
+        "existence": [changed[0].rows, met_left, met_left],
     }[rel.kind]
     planned = changed[0].planned_bytes
     if rel.kind not in ("semi", "anti", "existence"):

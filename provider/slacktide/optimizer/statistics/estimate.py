@@ -13,7 +13,13 @@ from typing import Final
 
 from slacktide.algebra import relation as r
 from slacktide.algebra import scalar as s
-from slacktide.algebra.equalities import conjunction, conjuncts, null_aware, take_apart
+from slacktide.algebra.equalities import (
+    Condition,
+    conjunction,
+    conjuncts,
+    null_aware,
+    take_apart,
+)
 from slacktide.optimizer.statistics.facts import (
     END,
     UNKNOWN_COLUMN,
@@ -24,7 +30,7 @@ from slacktide.optimizer.statistics.facts import (
     total,
     worst,
 )
-from slacktide.optimizer.statistics.selectivity import NEVER, both, selectivity
+from slacktide.optimizer.statistics.selectivity import ALWAYS, NEVER, both, selectivity
 from slacktide.optimizer.statistics.widths import scan_bytes
 
 GROUPED: Final = 0.1
@@ -113,9 +119,7 @@ def assigned(items: Sequence[s.Assignment], columns: Columns) -> dict[int, Colum
 
 def met(left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Sides) -> Figure:
     """The pairs of rows for which a condition is true."""
-    # Of few pairs NULL leaves open whether they are equal, and the OR would hide the key.
-    told = conjunction(null_aware(part) or part for part in conjuncts(condition))
-    parts = take_apart(told, *sides)
+    parts = _taken_apart(condition, sides)
     keys = [domain(equal.left, equal.right, left, right) for equal in parts.equalities]
     # Several columns of one key are no independent conditions.
     share = min((1.0 / max(key.value, 1.0) for key in keys), default=1.0)
@@ -123,6 +127,12 @@ def met(left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Side
     rest = both([selectivity(p, pair.column) for p in (*parts.left, *parts.right, *parts.both)])
     found = left.rows.scaled(right.rows.value * share * rest.value, right.rows, rest, *keys)
     return replace(found, value=min(found.value, MOST_PAIRS))
+
+
+def _taken_apart(condition: s.Scalar | None, sides: Sides) -> Condition:
+    """The parts of a condition; of few pairs NULL leaves open whether they are equal, and the OR would hide the key."""
+    told = conjunction(null_aware(part) or part for part in conjuncts(condition))
+    return take_apart(told, *sides)
 
 
 def domain(one: s.Scalar, other: s.Scalar, left: Estimate, right: Estimate) -> Figure:
@@ -145,11 +155,39 @@ def domain(one: s.Scalar, other: s.Scalar, left: Estimate, right: Estimate) -> F
 def meeting_share(
     left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Sides
 ) -> Figure:
-    """The share of the left rows that meet some right row."""
+    """The share of the left rows that meet some right row: no more than there are pairs for, nor than have its keys."""
     if not left.rows.value:
         return NEVER
     pairs = met(left, right, condition, sides)
-    return Figure(min(pairs.value / left.rows.value, 1.0), pairs.origin)
+    shares = [Figure(pairs.value / left.rows.value, pairs.origin), ALWAYS]
+    return min([*shares, *_key_shares(left, right, condition, sides)], key=lambda one: one.value)
+
+
+def _key_shares(
+    left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Sides
+) -> list[Figure]:
+    """By equality of which both numbers are known: the share of the left values that the right side has, too.
+
+    The side with fewer values has no others than the other side (containment, as in `met`).
+    """
+    parts = _taken_apart(condition, sides)
+    rest = both([selectivity(part, right.column) for part in parts.right])
+    rows = right.rows.scaled(rest.value, rest)
+    found: list[Figure] = []
+    for equal in parts.equalities:
+        own, other = (_sure(key, side) for key, side in ((equal.left, left), (equal.right, right)))
+        if own is not None and other is not None and own.value:
+            least = min(other, rows, key=lambda one: one.value)
+            found.append(least.scaled(1.0 / own.value, own, other))
+    return found
+
+
+def _sure(key: s.Scalar, side: Estimate) -> Figure | None:
+    """How many different values a key has, where somebody has counted or declared it."""
+    if not isinstance(key, s.Reference):
+        return None
+    distinct = side.columns.get(key.column, UNKNOWN_COLUMN).distinct
+    return None if distinct is None or distinct.origin == "default" else distinct
 
 
 def groups(keys: Sequence[s.Scalar], child: Estimate) -> Figure:

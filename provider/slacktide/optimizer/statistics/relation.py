@@ -14,6 +14,7 @@ from slacktide.algebra import relation as r
 from slacktide.algebra.tree import relations
 from slacktide.optimizer.statistics.estimate import (
     GENERATED,
+    Columns,
     Estimate,
     added,
     assigned,
@@ -23,8 +24,8 @@ from slacktide.optimizer.statistics.estimate import (
     scan_estimate,
     source_estimate,
 )
-from slacktide.optimizer.statistics.facts import ColumnFacts, Figure, Statistics
-from slacktide.optimizer.statistics.selectivity import but, selectivity
+from slacktide.optimizer.statistics.facts import ColumnFacts, Figure, Statistics, total
+from slacktide.optimizer.statistics.selectivity import NEVER, but, selectivity
 from slacktide.optimizer.statistics.widths import in_memory, joined, reshaped, summarised
 
 Below = Callable[[r.Rel], Estimate]
@@ -100,23 +101,40 @@ def _join(rel: r.Join, below: Below) -> Estimate:
     """Every row of a side that is kept has a row, too, as far as it meets none."""
     left, right = below(rel.left), below(rel.right)
     sides = (rel.left.columns, rel.right.columns)
-    pairs = met(left, right, rel.condition, sides)
-    share = meeting_share(left, right, rel.condition, sides)
     match rel.kind:
         case "inner" | "left" | "right" | "full":
-            kept = {"inner": (), "left": (left,), "right": (right,), "full": (left, right)}[
-                rel.kind
-            ]
-            lonely = sum(max(side.rows.value - pairs.value, 0.0) for side in kept)
-            rows = replace(pairs, value=pairs.value + lonely)
-            planned = joined(left.planned_bytes, right.planned_bytes)
-            return Estimate(rows, {**left.columns, **right.columns}, planned)
+            return _matched(rel, left, right)
         case "semi":
-            return left.share(share)
+            return left.share(meeting_share(left, right, rel.condition, sides))
         case "anti":
-            return left.share(but(share))
+            return left.share(but(meeting_share(left, right, rel.condition, sides)))
         case "existence":
             return left
+
+
+def _matched(rel: r.Join, left: Estimate, right: Estimate) -> Estimate:
+    """Pairs, and of a side that is kept what meets none, with NULL in the columns of the other one."""
+    sides = (rel.left.columns, rel.right.columns)
+    pairs = met(left, right, rel.condition, sides)
+    of_left, of_right = NEVER, NEVER
+    if rel.kind in {"left", "full"}:
+        of_left = left.share(but(meeting_share(left, right, rel.condition, sides))).rows
+    if rel.kind in {"right", "full"}:
+        of_right = right.share(but(meeting_share(right, left, rel.condition, sides[::-1]))).rows
+    rows = replace(pairs, value=pairs.value + of_left.value + of_right.value)
+    columns = {**_padded(left, of_right, rows), **_padded(right, of_left, rows)}
+    return Estimate(rows, columns, joined(left.planned_bytes, right.planned_bytes))
+
+
+def _padded(side: Estimate, lonely: Figure, rows: Figure) -> Columns:
+    """The columns of a side that so many rows of a join lack."""
+    if not lonely.value:
+        return side.columns
+    share = lonely.scaled(1.0 / rows.value, rows)
+    return {
+        column: replace(facts, nulls=total([facts.nulls.scaled(1.0 - share.value), share]))
+        for column, facts in side.columns.items()
+    }
 
 
 def _aggregate(rel: r.Aggregate, below: Below) -> Estimate:

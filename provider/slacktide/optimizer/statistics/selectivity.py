@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from math import prod
 from typing import Final, NamedTuple
@@ -41,7 +42,7 @@ def selectivity(predicate: s.Scalar | None, known: Known) -> Figure:
         predicate: None is true of all.
         known: what is known of a column, by its id.
     """
-    done: dict[bytes, Figure] = {}
+    done: dict[bytes, _Truth] = {}
     stack = [] if predicate is None else [(predicate, False)]
     while stack:
         part, expanded = stack.pop()
@@ -52,8 +53,17 @@ def selectivity(predicate: s.Scalar | None, known: Known) -> Figure:
             done[part.digest] = _joined(part, inner, [done[one.digest] for one in inner], known)
         else:
             found = _leaf(part, known)
-            done[part.digest] = Figure(min(max(found.value, 0.0), 1.0), found.origin)
-    return ALWAYS if predicate is None else done[predicate.digest]
+            true = Figure(min(max(found.value, 0.0), 1.0), found.origin)
+            false = Figure(max(_told(part, known).value - true.value, 0.0), true.origin)
+            done[part.digest] = _Truth(true, false)
+    return ALWAYS if predicate is None else done[predicate.digest].true
+
+
+class _Truth(NamedTuple):
+    """The shares of rows for which a predicate is true, and false; for the others it is NULL."""
+
+    true: Figure
+    false: Figure
 
 
 def _connected(part: s.Scalar) -> tuple[s.Scalar, ...]:
@@ -63,14 +73,22 @@ def _connected(part: s.Scalar) -> tuple[s.Scalar, ...]:
 
 
 def _joined(
-    part: s.Scalar, inner: Sequence[s.Scalar], shares: Sequence[Figure], known: Known
-) -> Figure:
+    part: s.Scalar, inner: Sequence[s.Scalar], found: Sequence[_Truth], known: Known
+) -> _Truth:
     function = part.function if isinstance(part, s.Call) else ""
     if function == "not":
-        return but(shares[0])
+        return _Truth(found[0].false, found[0].true)
     if function == "or":
-        return but(both([but(share) for share in shares]))
-    return both(_conjoined(inner, shares, known))
+        return _Truth(_either([one.true for one in found]), both([one.false for one in found]))
+    true = both(_conjoined(inner, [one.true for one in found], known))
+    most = but(true).value  # conditions that bound one column are not independent
+    false = _either([one.false for one in found])
+    return _Truth(true, replace(false, value=min(false.value, most)))
+
+
+def _either(shares: Sequence[Figure]) -> Figure:
+    """The rows for which at least one of some independent conditions is true."""
+    return but(both([but(share) for share in shares]))
 
 
 def _conjoined(parts: Sequence[s.Scalar], shares: Sequence[Figure], known: Known) -> list[Figure]:
@@ -199,6 +217,17 @@ def _ordinal(day: str) -> float | None:
         return float(date.fromisoformat(day).toordinal())
     except ValueError:  # the year 0, which Spark has
         return None
+
+
+def _told(part: s.Scalar, known: Known) -> Figure:
+    """The rows for which a condition without others in it is true or false."""
+    match part:
+        case s.Literal():
+            return NEVER if part.sql.lower() == "null" else ALWAYS
+        case s.Call("=" | "<" | "<=" | ">" | ">=" | "in", arguments):
+            return both([_there(value, known) for value in arguments])
+        case _:
+            return ALWAYS
 
 
 def _there(value: s.Scalar, known: Known) -> Figure:

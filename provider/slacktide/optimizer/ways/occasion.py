@@ -10,7 +10,7 @@ from slacktide.optimizer.costs import Evidence
 DEAR: Final = 0.5
 """The share of what a full run takes from which on a run counts as dear, so that it is asked besides the steady ones."""
 ASKED_EVERY: Final = 32
-"""Runs of the workspace after which a steady program is asked again."""
+"""Runs of a program after which it is asked again."""
 
 
 def asking_runs(evidence: Evidence, program: str, price: Callable[[], float], full: float) -> int:
@@ -26,23 +26,18 @@ def asking_runs(evidence: Evidence, program: str, price: Callable[[], float], fu
         price: seconds of CPU that it is expected to take.
         full: seconds that a full run is expected to take.
     """
-    newest, times = evidence.newest(program), evidence.times(program)
-    if newest is None:
+    times = evidence.times(program)
+    if evidence.newest(program) is None:
         return 0
-    if evidence.is_measurable and is_steady(times, newest.run):
+    if evidence.is_measurable and is_steady(times):
         return times
     dear = dear_runs(evidence, program)
     return dear if dear and price() >= DEAR * full else 0
 
 
-def is_steady(times: int, run: int) -> bool:
-    """Whether a program has run 2, 4, 8, … times, or more than once when it is asked now and then.
-
-    Args:
-        times: how often it has run since something else was remembered.
-        run: the number of its newest run.
-    """
-    return _is_milestone(times - 1, times) or (times > 1 and run % ASKED_EVERY == 0)
+def is_steady(times: int) -> bool:
+    """Whether a program has run 2, 4, 8, … times, or a multiple of `ASKED_EVERY`, since something else was remembered."""
+    return _is_milestone(times - 1, times) or (times > 0 and times % ASKED_EVERY == 0)
 
 
 def dear_runs(evidence: Evidence, program: str) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import hypothesis
 import pytest
 
@@ -74,6 +76,7 @@ def number(value: int) -> s.Literal:
 
 SAME = call("=", ref(LINES, "l_order"), ref(ORDERS, "o_key"))
 PRICE, DAY = ref(LINES, "l_price"), ref(LINES, "l_day")
+FEW = call("=", ref(ORDERS, "o_key"), DAY)
 AGAIN = r.Scan("orders", (s.Column(9, "o_key", "INT", nullable=False),))
 ROWS = {
     "a source": (LINES, 4000),
@@ -97,6 +100,20 @@ ROWS = {
     "rows that meet": (r.Join(LINES, ORDERS, "semi", SAME), 4000),
     "rows that meet none": (r.Join(LINES, ORDERS, "anti", SAME), 0),
     "padded": (r.Join(ORDERS, LINES, "left", SAME), 4000),
+    "not equal, and not NULL": (r.Filter(LINES, call("not", call("=", DAY, number(7)))), 1800),
+    "not both": (
+        r.Filter(
+            LINES, call("not", call("and", call("=", DAY, number(7)), call("<", PRICE, number(50))))
+        ),
+        4000 * (1 - (1 - 0.45) * (1 - 0.5)),
+    ),
+    "rows that meet, by few values": (r.Join(ORDERS, LINES, "semi", FEW), 10),
+    "rows that meet none, by few values": (r.Join(ORDERS, LINES, "anti", FEW), 990),
+    "padded, by few values": (r.Join(ORDERS, LINES, "left", FEW), 4990),
+    "padded rows alone": (
+        r.Filter(r.Join(ORDERS, LINES, "left", FEW), call("isnull", replace(PRICE, nullable=True))),
+        990,
+    ),
     "groups": (r.Aggregate(ORDERS, (s.identity(ORDERS.columns[1]),), ()), 20),
     "one group": (r.Aggregate(ORDERS, (), ()), 1),
     "the first": (r.Limit(LINES, 10), 10),
@@ -110,9 +127,10 @@ CHANGED = {
     "one group": (r.Aggregate(LINES, (), ()), 2),
     "padded: what changes itself, and what meets another now": (
         r.Join(ORDERS, LINES, "left", SAME),
-        (10 * 4.02 + 60) + (10 + 60),
+        max(10 * 4.02, 10) + 60 + 60,
     ),
     "rows that meet": (r.Join(ORDERS, LINES, "semi", SAME), 10 + 60),
+    "rows that meet, of which there are no more": (r.Join(ORDERS, AGAIN, "semi", None), 10 + 1010),
     "partitions of four rows, before and after": (
         r.Window(LINES, (ref(LINES, "l_order"),), (), ()),
         2 * 60 * 4.02,
