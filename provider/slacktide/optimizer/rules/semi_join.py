@@ -40,22 +40,28 @@ def _unmet(rel: r.Join, parts: Condition, context: Context) -> Terms:
     """ΔL ▷ K' − L ⋈ ΔK, K the distinct keys of R.
 
     The same as ΔL − Δ(L ⋈ K), of which each row that comes and meets one would be three rows for an outer join, whose
-    change has the pairs besides: for seven of them one over the other two thousand, before they are added up.
+    change has the pairs besides: for seven of them one over the other two thousand, before they are added up. But what
+    ΔL meets of K is a part only where something small has its keys; ΔL itself would be computed once more for that.
     """
     left = context.delta(rel.left)
     keys, condition = keys_of_side(rel, parts, context)
     joined = r.Join(rel.left, keys, "inner", condition)
+    kept = tuple(s.identity(column) for column in rel.left.columns)
     terms: Terms = []
+    met: Terms = []
     if left is not None:
-        near = _keys_of(left, [(equal.right, equal.left) for equal in parts_of(joined).equalities])
-        there = near.only(context.at(keys, "after", near))
-        terms.append(o.SemiBags(left, there, condition, negated=True))
+        equalities = parts_of(joined).equalities
+        near = bounded_by(left, [(equal.right, equal.left) for equal in equalities])
+        if near is None or near.by.is_state:
+            terms.append(left)
+            met.append(joined_with(joined, rel.left, left, "after", context))
+        else:
+            there = near.only(context.at(keys, "after", near))
+            terms.append(o.SemiBags(left, there, condition, negated=True))
     came = context.delta(keys)
     if came is not None:
-        found = joined_with(joined, keys, came, "before", context)
-        kept = tuple(s.identity(column) for column in rel.left.columns)
-        terms.append(o.Negate(o.Map(found, kept)))
-    return terms
+        met.append(joined_with(joined, keys, came, "before", context))
+    return [*terms, *(o.Negate(o.Map(found, kept)) for found in met)]
 
 
 def _semi(rel: r.Join, context: Context) -> Terms:
