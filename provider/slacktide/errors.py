@@ -102,7 +102,7 @@ class SetupError(UserError):
 
 
 class NotDefinedError(SetupError):
-    """Airflow has no Variable or connection of this name, or could not say: it tells the two apart by no means."""
+    """Airflow has no Variable or connection of this name, or its API server did not answer, of which Airflow says the same: tasks are retried."""
 
     code = "NOT_DEFINED"
 

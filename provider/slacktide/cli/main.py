@@ -114,12 +114,14 @@ def _ended(how: str) -> UserError:
 
 
 def _mistyped(error: Exception, *, as_json: bool) -> int:
-    """Say what is wrong with a command line; of one that lacks its command all is said by the help, which was shown."""
+    """Say what is wrong with a command line; of one that lacks its command people are told by the help, which was shown."""
     context = getattr(error, "ctx", None)
     command = getattr(context, "command_path", "slacktide")
     text = getattr(error, "format_message", error.__str__)().strip().rstrip(".")
-    told = InvalidSettingError(text, hint=f"see {command} --help")
-    return _failed(told, as_json=as_json, code=told.exit_code) if text else told.exit_code
+    told = InvalidSettingError(text or f"{command} has no command", hint=f"see {command} --help")
+    return (
+        _failed(told, as_json=as_json, code=told.exit_code) if text or as_json else told.exit_code
+    )
 
 
 def _defect(error: Exception) -> InvariantError:

@@ -24,7 +24,8 @@ class Registration:
         name: of the view.
         sql: its text.
         settings: of it.
-        replaces: the digest of what it takes the place of, `declaring.stated`; empty for a new view.
+        replaces: the digest of what it takes the place of, `declaring.stated`; empty for a new view. Nothing has the
+            digest ``true`` of older plans: these replace no view.
     """
 
     name: str

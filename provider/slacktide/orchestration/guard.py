@@ -1,7 +1,7 @@
 """Refuses to submit where Airflow would quietly send the job to another master than meant.
 
 `SparkSubmitHook` takes ``yarn`` when the connection is missing or is a web address it cannot read, and any
-master with ``k8s`` in its name for Kubernetes.
+master with ``yarn`` or ``k8s`` in its name for such a cluster: it writes the environment on the command line then.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from slacktide.errors import NotDefinedError, SetupError
 
 _MASTERS = re.compile(r"(local(\[.+\])?|yarn|spark://.+|k8s://.+|mesos://.+)")
+_KNOWN_BY_NAME = ("yarn", "k8s")
 _SUPPORTED = "local[2], spark://HOST:7077, yarn or k8s://https://HOST:PORT"
 
 
@@ -22,6 +23,11 @@ class SparkTarget:
 
     master: str
     deploy_mode: str
+
+    @property
+    def exposes_environment(self) -> bool:
+        """Whether Airflow writes the environment of spark-submit on its command line."""
+        return self.master.startswith(_KNOWN_BY_NAME)
 
 
 def spark_target(conn_id: str, connection: Any, deploy_mode: str | None = None) -> SparkTarget:
@@ -52,10 +58,11 @@ def spark_target(conn_id: str, connection: Any, deploy_mode: str | None = None) 
             f"Spark connection {conn_id} names the master {master!r}, which Spark does not know",
             hint=f'give it as {{"conn_type": "spark", "host": …}}, the host being {_SUPPORTED}',
         )
-    if "k8s" in master and not master.startswith("k8s://"):
+    word = next((word for word in _KNOWN_BY_NAME if word in master), "")
+    if not master.startswith(word):
         raise SetupError(
-            f"Spark connection {conn_id} has the master {master}, which Airflow takes for Kubernetes by its name",
-            hint="reach it by a name without k8s, or by its IP address",
+            f"Spark connection {conn_id} has the master {master}, which Airflow takes for {word} by its name",
+            hint=f"reach it by a name without {word}, or by its IP address",
         )
     mode = deploy_mode or connection.extra_dejson.get("deploy-mode") or "client"
     if mode not in {"client", "cluster"}:

@@ -23,7 +23,7 @@ class SlacktidePlanOperator(BaseOperator):
     """Discovers what landed and plans the run that brings the views up to date.
 
     The plan itself is stored in the workspace; the result of the task is what leads to it:
-    ``{"workspace", "plan_id", "summary", "empty"}``, the summary cut to what a page can hold. A workspace that only the Variable knows is
+    ``{"workspace", "plan_id", "summary", "empty"}``, the summary cut to what XCom takes. A workspace that only the Variable knows is
     made here; the sources and views that it declares become steps of the plan.
 
     Args:
@@ -60,6 +60,7 @@ class SlacktidePlanOperator(BaseOperator):
         """Plan, and give the id of the plan with its summary.
 
         Raises:
+            AirflowException: a Variable or connection is not defined, or Airflow's API server did not answer; a retry may help.
             AirflowFailException: the user must change something; the message says what.
         """
         context["ti"].xcom_push(key=SlacktidePageLink().xcom_key, value=page())

@@ -101,7 +101,9 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
 
         Raises:
             AirflowFailException: the user must change something; the message says what.
-            AirflowException: the driver ended without committing; a retry may help.
+            AirflowException: the driver ended without committing, a Variable or connection is not defined, or Airflow's
+                API server did not answer; a retry may help.
+            AirflowTaskTerminated: the task was killed before spark-submit was started.
         """
         context["ti"].xcom_push(key=SlacktidePageLink().xcom_key, value=page())
         with task_errors():

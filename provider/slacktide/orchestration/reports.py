@@ -63,10 +63,13 @@ def bounded(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shortened(lines: Sequence[str]) -> list[str]:
-    """Give lines that fit into XCom; the log of the task has all of them whole."""
-    more = len(lines) - _LINES
+    """Give lines that fit into XCom: all of them, or as many of the first, each cut; the log of the task has them whole."""
+    if _size(lines) <= XCOM_LIMIT:
+        return list(lines)
     cut = [line if len(line) <= _WIDTH else f"{line[:_WIDTH]}…" for line in lines[:_LINES]]
-    return [*cut, f"and {more} lines more"] if more > 0 else cut
+    while _size(cut) > XCOM_LIMIT - _WIDTH:
+        cut.pop()
+    return [*cut, f"and {len(lines) - len(cut)} lines more"] if len(cut) < len(lines) else cut
 
 
 def _size(document: object) -> int:

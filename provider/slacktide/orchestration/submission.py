@@ -158,11 +158,11 @@ def _credentials(target: SparkTarget, options: Mapping[str, Any]) -> dict[str, s
     """Hand storage options to the driver by its environment, never on a command line.
 
     Raises:
-        SetupError: Airflow would write them there, as it does for YARN and Kubernetes, which it knows by the name.
+        SetupError: Airflow would write them there.
     """
     if not options:
         return {}
-    if "yarn" in target.master or "k8s" in target.master:
+    if target.exposes_environment:
         raise SetupError(
             f"storage options of a connection cannot be handed to a driver at {target.master} safely, as they would be"
             " on the command line of spark-submit",

@@ -172,6 +172,18 @@ def test_helps_and_takes_json(command: tuple[str, ...], capsys: pytest.CaptureFi
     assert "Usage: slacktide" in text
 
 
+@pytest.mark.parametrize("words", [(), ("view",)])
+def test_without_a_command_the_help_is_shown(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(words) == 2
+    told = capsys.readouterr()
+    assert "error" not in told.err
+    assert "Usage: slacktide" in told.out + told.err
+    assert run_command([*words, "--json"]) == 2
+    assert '"error"' in capsys.readouterr().out
+
+
 def test_the_contract_is_there() -> None:
     found = {" ".join(command) for command in commands(app)}
     expected = {"init", "discover", "plan", "refresh", "read", "changes", "explain"}

@@ -42,7 +42,7 @@ def star(kind: JoinKind) -> r.Rel:
     return rel
 
 
-@pytest.mark.parametrize("kind", ["inner", "left", "existence", "anti"])
+@pytest.mark.parametrize("kind", ["left", "existence", "anti"])
 def test_a_row_that_comes_is_one_row_before_changes_are_added_up(kind: JoinKind) -> None:
     rel = star(kind)
     view = ReadView(
@@ -58,7 +58,7 @@ def test_a_row_that_comes_is_one_row_before_changes_are_added_up(kind: JoinKind)
     assert isinstance(publish, o.Consolidate)
     run = StepRun(world, Outcome(), OPERATORS)
     run.compute(publish)
-    assert len(run.any(publish.child)) <= COME
+    assert len(run.any(publish.child)) == COME
     world.accept(run_program(program, world))
     assert same_bag(world.answers["v"], as_bag(evaluate(rel, world.tables())))
 

@@ -63,7 +63,7 @@ def test_a_local_master_has_no_cluster_whoever_asks_for_one():
         )
 
 
-def test_options_of_the_store_go_to_no_driver_in_the_cluster(monkeypatch):
+def test_options_of_the_store_go_where_the_environment_is_on_no_command_line(monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type":"spark","host":"yarn"}')
     config = WorkspaceConfig("shop", root="s3://b/ws", spark={"deploy_mode": "cluster"})
     asked = (None, "s3://b/ws", {"endpoint": "http://s3"}, "0" * 32)
@@ -75,12 +75,6 @@ def test_options_of_the_store_go_to_no_driver_in_the_cluster(monkeypatch):
         "AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type":"spark","host":"spark://m:7077"}'
     )
     assert submission(config, *asked, "client").env
-    # Airflow takes a master for YARN by its name, and writes the environment on the command line.
-    monkeypatch.setenv(
-        "AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type":"spark","host":"spark://yarn-gw:7077"}'
-    )
-    with pytest.raises(SetupError, match="cannot be handed to a driver at spark://yarn-gw:7077"):
-        submission(config, *asked, "client")
 
 
 BAD = {
@@ -91,7 +85,8 @@ BAD = {
     '{"conn_type":"spark","host":"local[2]","extra":{"deploy-mode":"cluster"}}': "deploy mode cluster",
     '{"conn_type":"spark","host":"spark://m:7077","extra":{"deploy-mode":"x"}}': "deploy mode 'x'",
     "spark://master:7077?deploy-mode=cluster": "deploy mode cluster",
-    '{"conn_type":"spark","host":"spark://m.k8s.example:7077"}': "takes for Kubernetes by its name",
+    '{"conn_type":"spark","host":"spark://m.k8s.example:7077"}': "takes for k8s by its name",
+    '{"conn_type":"spark","host":"spark://yarn-gw:7077"}': "takes for yarn by its name",
 }
 
 

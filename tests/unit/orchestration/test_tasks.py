@@ -313,10 +313,11 @@ def test_a_kill_before_spark_submit_lets_nothing_be_submitted(variable, monkeypa
 
 
 def test_a_plan_with_many_notices_fits_into_xcom():
-    lines = shortened([f"notice {n} {'x' * 1000}" for n in range(500)])
-    assert len(json.dumps(lines)) < XCOM_LIMIT
-    assert lines[-1] == "and 470 lines more"
-    assert shortened(["one", "two"]) == ["one", "two"]
+    for letter, kept in (("x", 30), ("ж", 16)):
+        lines = shortened([f"notice {n} {letter * 1000}" for n in range(500)])
+        assert len(json.dumps(lines).encode()) <= XCOM_LIMIT
+        assert lines[-1] == f"and {500 - kept} lines more"
+    assert shortened(["one", "x" * 2000]) == ["one", "x" * 2000]
 
 
 def test_an_empty_plan_needs_no_spark(variable, monkeypatch):

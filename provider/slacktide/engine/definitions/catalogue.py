@@ -108,16 +108,31 @@ class Catalogue:
         return self._store.world().views[draft.name]
 
     def replace_view(
-        self, spark: SparkSession, name: str, sql: str, settings: Mapping[str, Any]
+        self,
+        spark: SparkSession,
+        name: str,
+        sql: str,
+        settings: Mapping[str, Any],
+        *,
+        resumes: bool = False,
     ) -> ViewRecord:
-        """Put another text in the place of a view's, and read again what reads it."""
+        """Put another text in the place of a view's, and read again what reads it.
+
+        Args:
+            spark: by which texts are read.
+            name: of the view.
+            sql: its text.
+            settings: of it.
+            resumes: whether a view that is paused, and of which the settings say nothing of that, is so no longer.
+        """
 
         def redefine(world: World) -> Redefinition:
             check_known("view", name, world.views)
             found = replaced_view(spark, world, name, sql, settings)
             self._check_sinks(found.updates, world)
             apart = _apart(found.updates, world)
-            return replace(found, requirements=[*found.requirements, *apart])
+            updates = [*found.updates, *([u.PauseView(name, paused=False)] if resumes else [])]
+            return replace(found, updates=updates, requirements=[*found.requirements, *apart])
 
         self._redefine(redefine)
         return self._store.world().views[name]

@@ -184,6 +184,9 @@ def _is_other(world: World, name: str, sql: str, settings: Mapping[str, Any]) ->
 
 
 def stated(view: ViewRecord) -> str:
-    """The digest of a view's text and settings, as hexadecimal text: by it a plan knows what it was to change."""
+    """The digest of a view's text and settings, as hexadecimal text: by it a plan knows what it was to change.
+
+    The log number of its text is no sign of that: it moves where a source gains a column.
+    """
     settings = json.dumps(dict(view.settings), sort_keys=True)
     return digest_of("stated", view.sql, settings).hex()

@@ -77,7 +77,7 @@ def _apply(
     while True:
         refused: dict[str, SlacktideError] = {}
         for item in waiting:
-            if _is_due(store.world(), item):
+            if _is_as_planned(store.world(), item):
                 try:
                     _replace(catalogue, spark, item)
                 except UserError as error:
@@ -89,14 +89,16 @@ def _apply(
 
 
 def _replace(catalogue: Catalogue, spark: SparkSession, item: Registration) -> None:
-    """Make a view what it is declared to be: all of that, where the command lets what is paused be so."""
-    former = catalogue.world().views[item.name].settings
-    if former.get("paused") and "paused" not in item.settings:
-        catalogue.pause_view(item.name, paused=False)
-    catalogue.replace_view(spark, item.name, item.sql, item.settings)
+    """Make a view what it is declared to be; one that was declared as paused, and is no longer, is resumed.
+
+    One that a command has paused stays so, as it does where a command replaces it.
+    """
+    was_declared = catalogue.world().views[item.name].settings.get("paused")
+    resumes = bool(was_declared) and "paused" not in item.settings
+    catalogue.replace_view(spark, item.name, item.sql, item.settings, resumes=resumes)
 
 
-def _is_due(world: World, item: Registration) -> bool:
-    """Whether a view is still what the plan was to change; one that was changed since stays as that says."""
+def _is_as_planned(world: World, item: Registration) -> bool:
+    """Whether a view is still what the plan saw: one that was changed since stays so, and its run says `STALE_PLAN`."""
     view = world.views.get(item.name)
     return view is not None and stated(view) == item.replaces

@@ -49,20 +49,24 @@ def statistics_of(file: Any, source: Any, names: Collection[str]) -> dict[str, C
     metadata = file.metadata
     if not _is_plain(metadata, source):
         return {}
-    paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
-    # A struct may have a field of the name that a dotted column has.
-    times = Counter(paths)
-    leaves = {path: i for i, path in enumerate(paths) if times[path] == 1}
+    places = leaves(metadata)
     step = max(1, -(-metadata.num_row_groups // MOST_GROUPS))
     groups = [metadata.row_group(i) for i in range(0, metadata.num_row_groups, step)]
     groups = [group for group in groups if group.num_rows]
     found: dict[str, ColumnStatistics] = {}
-    for name in [name for name in names if name in leaves and groups][:MOST_COLUMNS]:
+    for name in [name for name in names if name in places and groups][:MOST_COLUMNS]:
         try:
-            found[name] = _column(metadata, leaves[name], groups, source)
+            found[name] = _column(metadata, places[name], groups, source)
         except Exception:
             _logger.debug("column %s tells nothing", name, exc_info=True)
     return found
+
+
+def leaves(metadata: Any) -> dict[str, int]:
+    """The places of leaves by path; none of a path that two have: a struct's field may be called like a dotted column."""
+    paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+    times = Counter(paths)
+    return {path: place for place, path in enumerate(paths) if times[path] == 1}
 
 
 def _is_plain(metadata: Any, source: Any) -> bool:

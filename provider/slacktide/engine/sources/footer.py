@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from slacktide.engine.sources.column_statistics import statistics_of
+from slacktide.engine.sources.column_statistics import leaves, statistics_of
 from slacktide.engine.sources.ddl import quoted
 from slacktide.store.record import ColumnStatistics
 
@@ -96,12 +96,9 @@ class Footer:
         if not self._is_parquet:
             return None
         metadata, count = self._file.metadata, 0
-        paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
-        if (
-            paths.count(column) != 1
-        ):  # it is nested, or a struct has a field of the name that a dotted column has
+        leaf = leaves(metadata).get(column)
+        if leaf is None:
             return None
-        leaf = paths.index(column)
         for group in range(metadata.num_row_groups):
             statistics = metadata.row_group(group).column(leaf).statistics
             if statistics is None or not statistics.has_null_count:

@@ -27,21 +27,18 @@ def _delta(rel: r.Join, context: Context) -> Operator | None:
 
 def _anti(rel: r.Join, context: Context) -> Terms:
     """The change of L ▷ R."""
-    left, right = context.delta(rel.left), context.delta(rel.right)
     parts = parts_of(rel)
     if parts.equalities and not parts.both:
         return _unmet(rel, parts, context)
-    if parts.equalities and left is not None and right is not None:
-        return _recomputed(rel, parts, context, negated=True)
-    return _met(rel, context, negated=True)
+    return _tested_again(rel, parts, context, negated=True)
 
 
 def _unmet(rel: r.Join, parts: Condition, context: Context) -> Terms:
-    """ΔL ▷ K' − L ⋈ ΔK, K the distinct keys of R.
+    """ΔL ▷ K' − L ⋈ ΔK, K the distinct keys of R, where something small bounds ΔL; elsewhere ΔL − Δ(L ⋈ K).
 
-    The same as ΔL − Δ(L ⋈ K), of which each row that comes and meets one would be three rows for an outer join, whose
-    change has the pairs besides: for seven of them one over the other two thousand, before they are added up. But what
-    ΔL meets of K is a part only where something small has its keys; ΔL itself would be computed once more for that.
+    Of the latter a row that comes and meets one is three rows in the change of an outer join, which has the pairs
+    besides: seven such joins one over the other make two thousand of it before they are added up. But the former would
+    compute ΔL twice, were it to say itself which keys it asks for.
     """
     left = context.delta(rel.left)
     keys, condition = keys_of_side(rel, parts, context)
@@ -56,7 +53,7 @@ def _unmet(rel: r.Join, parts: Condition, context: Context) -> Terms:
             terms.append(left)
             met.append(joined_with(joined, rel.left, left, "after", context))
         else:
-            there = near.only(context.at(keys, "after", near))
+            there = context.at(keys, "after", near)
             terms.append(o.SemiBags(left, there, condition, negated=True))
     came = context.delta(keys)
     if came is not None:
@@ -67,15 +64,19 @@ def _unmet(rel: r.Join, parts: Condition, context: Context) -> Terms:
 def _semi(rel: r.Join, context: Context) -> Terms:
     """The change of L ⋉ R, with the columns of L."""
     parts = parts_of(rel)
-    left, right = context.delta(rel.left), context.delta(rel.right)
-    if left is None and right is None:
+    if context.delta(rel.left) is None and context.delta(rel.right) is None:
         return []
     if parts.equalities and not parts.both:
         change = context.delta(by_distinct_keys(rel, parts, context))
         return [] if change is None else [change]
-    if parts.equalities and right is not None:
-        return _recomputed(rel, parts, context, negated=False)
-    return _met(rel, context, negated=False)
+    return _tested_again(rel, parts, context, negated=False)
+
+
+def _tested_again(rel: r.Join, parts: Condition, context: Context, *, negated: bool) -> Terms:
+    """The change where rows do not meet by keys alone: those with a key of a change, or that a change may meet, are tested."""
+    if parts.equalities and context.delta(rel.right) is not None:
+        return _recomputed(rel, parts, context, negated=negated)
+    return _met(rel, context, negated=negated)
 
 
 def _recomputed(rel: r.Join, parts: Condition, context: Context, *, negated: bool) -> Terms:
@@ -169,7 +170,7 @@ def _tested(
 RETEST_TOUCHED_ROWS = DeltaRule(
     name="retest_touched_rows",
     node=r.Join,
-    identity="L ⋉ R = L ⋈ δk(R), Δ(L ▷ R) = ΔL ▷ δk(R)' − L ⋈ Δδk(R), or Δ(L ⋉ R) = L'│K ⋉ R'│K − L│K ⋉ R│K",
+    identity="L ⋉ R = L ⋈ δk(R), Δ(L ▷ R) = ΔL ▷ δk(R)' − L ⋈ Δδk(R) or ΔL − Δ(L ⋈ δk(R)), or Δ(L ⋉ R) = L'│K ⋉ R'│K − L│K ⋉ R│K",
     source="ADR 0004: semi and anti joins",
     delta=_delta,
     at=_at,

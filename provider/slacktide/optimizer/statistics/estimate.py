@@ -137,13 +137,8 @@ def _taken_apart(condition: s.Scalar | None, sides: Sides) -> Condition:
 
 def domain(one: s.Scalar, other: s.Scalar, left: Estimate, right: Estimate) -> Figure:
     """How many different values two keys that meet have."""
-    known = [
-        facts.distinct
-        for key, side in ((one, left), (other, right))
-        if isinstance(key, s.Reference)
-        and (facts := side.columns.get(key.column, UNKNOWN_COLUMN)).distinct is not None
-        and facts.distinct is not None
-    ]
+    both_known = (_distinct(key, side) for key, side in ((one, left), (other, right)))
+    known = [figure for figure in both_known if figure is not None]
     sure = [figure for figure in known if figure.origin != "default"]
     if sure:
         return max(sure, key=lambda figure: figure.value)
@@ -184,10 +179,15 @@ def _key_shares(
 
 def _sure(key: s.Scalar, side: Estimate) -> Figure | None:
     """How many different values a key has, where somebody has counted or declared it."""
+    distinct = _distinct(key, side)
+    return None if distinct is None or distinct.origin == "default" else distinct
+
+
+def _distinct(key: s.Scalar, side: Estimate) -> Figure | None:
+    """How many different values a key has, if it is a column."""
     if not isinstance(key, s.Reference):
         return None
-    distinct = side.columns.get(key.column, UNKNOWN_COLUMN).distinct
-    return None if distinct is None or distinct.origin == "default" else distinct
+    return side.columns.get(key.column, UNKNOWN_COLUMN).distinct
 
 
 def groups(keys: Sequence[s.Scalar], child: Estimate) -> Figure:

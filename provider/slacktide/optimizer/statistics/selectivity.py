@@ -223,7 +223,7 @@ def _told(part: s.Scalar, known: Known) -> Figure:
     """The rows for which a condition without others in it is true or false."""
     match part:
         case s.Literal():
-            return NEVER if part.sql.lower() == "null" else ALWAYS
+            return NEVER if part.nullable else ALWAYS
         case s.Call("=" | "<" | "<=" | ">" | ">=" | "in", arguments):
             return both([_there(value, known) for value in arguments])
         case _:

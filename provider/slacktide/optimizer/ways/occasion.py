@@ -10,7 +10,7 @@ from slacktide.optimizer.costs import Evidence
 DEAR: Final = 0.5
 """The share of what a full run takes from which on a run counts as dear, so that it is asked besides the steady ones."""
 ASKED_EVERY: Final = 32
-"""Runs of a program after which it is asked again."""
+"""A program is asked again each time it has run so often."""
 
 
 def asking_runs(evidence: Evidence, program: str, price: Callable[[], float], full: float) -> int:

@@ -101,6 +101,10 @@ ROWS = {
     "rows that meet none": (r.Join(LINES, ORDERS, "anti", SAME), 0),
     "padded": (r.Join(ORDERS, LINES, "left", SAME), 4000),
     "not equal, and not NULL": (r.Filter(LINES, call("not", call("=", DAY, number(7)))), 1800),
+    "not NULL, which is not true": (
+        r.Filter(LINES, call("not", s.Literal("CAST(NULL AS BOOLEAN)", "BOOLEAN", nullable=True))),
+        0,
+    ),
     "not both": (
         r.Filter(
             LINES, call("not", call("and", call("=", DAY, number(7)), call("<", PRICE, number(50))))
