@@ -39,6 +39,7 @@ MOST_PAIRS: Final = 1e15
 """Rows of a join that are expected at most: of joins without keys no number would be large enough."""
 GENERATED: Final = Figure(3.0)
 """Rows that a generator makes of one."""
+_NO_VALUES: Final = ColumnFacts(Figure(0.0, "observed"), nulls=Figure(0.0, "observed"))
 Columns = Mapping[int, ColumnFacts]
 Sides = tuple[r.Columns, r.Columns]
 
@@ -115,6 +116,36 @@ def assigned(items: Sequence[s.Assignment], columns: Columns) -> dict[int, Colum
         else UNKNOWN_COLUMN
         for item in items
     }
+
+
+def expanded(
+    projections: Sequence[Sequence[s.Scalar]], columns: Columns, fields: r.Columns
+) -> Columns:
+    """What is known of the columns of rows that are there once for every projection, as in ROLLUP.
+
+    Of one that is a column of the rows, or a constant in its place, there are the values of both.
+    """
+    by_field = zip(fields, zip(*projections, strict=True), strict=True)
+    told = ((field.id, _of_all(values, columns)) for field, values in by_field)
+    return {number: facts for number, facts in told if facts is not None}
+
+
+def _of_all(values: Sequence[s.Scalar], columns: Columns) -> ColumnFacts | None:
+    """What is known of one column that has each of some values as often; None where they are more than a column and constants."""
+    passed = [value for value in values if isinstance(value, s.Reference)]
+    constants = [value for value in values if isinstance(value, s.Literal)]
+    if len({one.column for one in passed}) > 1 or len(passed) + len(constants) < len(values):
+        return None
+    facts = columns.get(passed[0].column, UNKNOWN_COLUMN) if passed else _NO_VALUES
+    if facts.distinct is None:
+        return None
+    more, empty = len({one.sql for one in constants}), sum(one.nullable for one in constants)
+    nulls = [
+        facts.nulls.scaled(len(passed) / len(values)),
+        Figure(empty / len(values), "observed"),
+    ]
+    distinct = replace(facts.distinct, value=facts.distinct.value + more)
+    return ColumnFacts(distinct, nulls=total(nulls))
 
 
 def met(left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Sides) -> Figure:

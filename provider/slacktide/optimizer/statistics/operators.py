@@ -19,6 +19,7 @@ from slacktide.optimizer.statistics.estimate import (
     assigned,
     changed_columns,
     domain,
+    expanded,
     groups,
     meeting_share,
     met,
@@ -122,7 +123,8 @@ def _touched(operator: o.Touched, below: Below, _: Statistics) -> Estimate:
 def _expand(operator: o.ExpandBag, below: Below, _: Statistics) -> Estimate:
     child, times = below(operator.child), len(operator.projections)
     planned = times * reshaped(child.planned_bytes, operator.child.columns, operator.columns)
-    return Estimate(child.rows.scaled(times), {}, planned)
+    columns = expanded(operator.projections, child.columns, operator.fields)
+    return Estimate(child.rows.scaled(times), columns, planned)
 
 
 def _generate(operator: o.GenerateBag, below: Below, _: Statistics) -> Estimate:

@@ -18,6 +18,7 @@ from slacktide.optimizer.statistics.estimate import (
     Estimate,
     added,
     assigned,
+    expanded,
     groups,
     meeting_share,
     met,
@@ -162,7 +163,9 @@ def _limit(rel: r.Limit, below: Below) -> Estimate:
 def _expand(rel: r.Expand, below: Below) -> Estimate:
     child, times = below(rel.child), len(rel.projections)
     planned = times * reshaped(child.planned_bytes, rel.child.columns, rel.columns)
-    return Estimate(child.rows.scaled(times), {}, planned)
+    return Estimate(
+        child.rows.scaled(times), expanded(rel.projections, child.columns, rel.fields), planned
+    )
 
 
 def _generate(rel: r.Generate, below: Below) -> Estimate:

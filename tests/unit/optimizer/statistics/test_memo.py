@@ -78,6 +78,16 @@ SAME = call("=", ref(LINES, "l_order"), ref(ORDERS, "o_key"))
 PRICE, DAY = ref(LINES, "l_price"), ref(LINES, "l_day")
 FEW = call("=", ref(ORDERS, "o_key"), DAY)
 AGAIN = r.Scan("orders", (s.Column(9, "o_key", "INT", nullable=False),))
+CITY = s.Column(20, "city", "STRING", nullable=True)
+LEVEL = s.Column(21, "level", "INT", nullable=False)
+ROLLED = r.Expand(
+    ORDERS,
+    (
+        (ref(ORDERS, "o_city"), number(0)),
+        (s.Literal("CAST(NULL AS STRING)", "STRING", nullable=True), number(1)),
+    ),
+    (CITY, LEVEL),
+)
 ROWS = {
     "a source": (LINES, 4000),
     "an equality": (r.Filter(LINES, call("=", PRICE, number(7))), 40),
@@ -121,6 +131,8 @@ ROWS = {
     "groups": (r.Aggregate(ORDERS, (s.identity(ORDERS.columns[1]),), ()), 20),
     "one group": (r.Aggregate(ORDERS, (), ()), 1),
     "the first": (r.Limit(LINES, 10), 10),
+    "rolled up": (r.Aggregate(ROLLED, tuple(map(s.identity, ROLLED.columns)), ()), 21 * 2),
+    "without a group": (r.Filter(ROLLED, call("isnull", s.reference(ROLLED.columns[0]))), 1000),
     "all of two": (r.Union((LINES, LINES), LINES.columns), 8000),
 }
 CHANGED = {
