@@ -89,16 +89,17 @@ def changes(
 def _print(frame: Any, document: Mapping[str, Any], form: Form, limit: int | None) -> None:
     """Print rows; a file that is found damaged only when its pages are read is told as such."""
     from slacktide.spark.failures.translation import translated
-
-    with translated(f"view {document['view']}"):
-        _print_as(frame, document, form, limit)
-
-
-def _print_as(frame: Any, document: Mapping[str, Any], form: Form, limit: int | None) -> None:
     from slacktide.spark.texts.readable import readable
 
+    with translated(f"view {document['view']}"), readable(frame) as shown:
+        _print_as(frame, shown, document, form, limit)
+
+
+def _print_as(
+    frame: Any, shown: Any, document: Mapping[str, Any], form: Form, limit: int | None
+) -> None:
     most = _SHOWN if form is Form.TABLE and limit is None else limit
-    rows = _rows(readable(frame), None if most is None else most + (form is Form.TABLE))
+    rows = _rows(shown, None if most is None else most + (form is Form.TABLE))
     columns = [
         {"name": field.name, "type": field.dataType.simpleString(), "nullable": field.nullable}
         for field in frame.schema.fields

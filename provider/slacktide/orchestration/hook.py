@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from slacktide.engine.workspace import Workspace
 
 CONNECTION_TYPE = "slacktide"
+_HAS_PATH = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^/]+)?/+[^/]")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/|[/~]")
 
 
@@ -89,9 +90,15 @@ class SlacktideHook(BaseHook):
                 f"connection {self.slacktide_conn_id} has a login or a port, which no workspace root has",
                 hint='give it as JSON: {"conn_type": "slacktide", "host": ROOT, "extra": {…}}',
             )
-        if not connection.schema:
-            return connection.host or ""
-        return f"{(connection.host or '').rstrip('/')}/{connection.schema}"
+        host, schema = connection.host or "", connection.schema
+        if not schema:
+            return host
+        if _HAS_PATH.match(host):
+            raise InvalidSettingError(
+                f"connection {self.slacktide_conn_id} has the host {host} and the schema {schema}",
+                hint="give the whole address as host, and no schema",
+            )
+        return f"{host.rstrip('/')}/{schema}"
 
     def get_conn(self) -> Workspace:
         """Open the workspace.

@@ -19,6 +19,7 @@ from slacktide.orchestration.submission import Submission, check_programs, submi
 from slacktide.orchestration.variable import DEFAULT_KEY, WorkspaceConfig
 
 if TYPE_CHECKING:
+    from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
     from airflow.sdk import Context, XComArg
 
     from slacktide.engine.plan import Plan
@@ -161,6 +162,12 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
         if self._hook is not None:
             super().on_kill()
 
+    def _get_hook(self) -> SparkSubmitHook:
+        hook = super()._get_hook()
+        if self._is_killed:  # Airflow calls `on_kill` and lets the task go on
+            raise AirflowTaskTerminated("killed before spark-submit was started")
+        return hook
+
     def _named(self) -> tuple[str, str | None]:
         """Give the id of the plan, and the workspace it is of."""
         if isinstance(self.plan, Mapping):
@@ -183,9 +190,8 @@ class SlacktideRefreshOperator(SparkSubmitOperator):
             asked = self.spark_conn_id, root, options, plan_id, self._deploy_mode
             given = submission(config, *asked)
             self._take(given)
-            check_programs(self._spark_binary or given.binary, self.env_vars or {})
-        if self._is_killed:  # Airflow calls `on_kill` and lets the task go on
-            raise AirflowTaskTerminated("killed before spark-submit was started")
+            env = (self.env_vars or {}) if given.has_environment else {}
+            check_programs(self._spark_binary or given.binary, env)
         try:
             super().execute(context)
         except AirflowException as error:

@@ -13,7 +13,7 @@ XCOM_LIMIT = 48 * 1024
 _USER_EXIT = 2
 _NAMED = 50
 _LINES, _WIDTH = 30, 500
-# In Kubernetes spark-submit ends with 0, whatever the driver ended with.
+# In Kubernetes spark-submit ends with 0 in the mode cluster, and the pod with 0 in the mode client, whatever the driver ended with.
 _EXITS = tuple(
     re.compile(rf"{name}: (-?\d+)") for name in ("Kubernetes spark exit code is", "Error code is")
 )
@@ -82,8 +82,8 @@ def driver_error(text: str) -> DriverError:
     A driver ends with 2 where the user must change something, and prints one line
     ``{"error": {"code", "message", "hint"}}``.
     """
-    found = next((hit for form in _EXITS if (hit := form.search(text))), None)
-    code = int(found.group(1)) if found else None
+    codes = [int(hit.group(1)) for form in _EXITS if (hit := form.search(text))]
+    code = next(filter(None, codes), codes[0] if codes else None)
     printed = _printed(text)
     if printed is None:
         lines = text.strip().splitlines() or ["spark-submit failed"]

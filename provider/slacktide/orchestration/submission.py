@@ -28,7 +28,12 @@ DEFAULT_CONF: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One call of spark-submit, as `SparkSubmitOperator` takes it."""
+    """One call of spark-submit, as `SparkSubmitOperator` takes it.
+
+    Attributes:
+        binary: the name or path of spark-submit that the connection says.
+        has_environment: whether ``env`` is that of spark-submit; on Kubernetes it is that of the driver's pod alone.
+    """
 
     application: str
     arguments: tuple[str, ...]
@@ -43,6 +48,7 @@ class Submission:
     py_files: str | None = None
     files: str | None = None
     binary: str = "spark-submit"
+    has_environment: bool = True
 
 
 def submission(
@@ -83,6 +89,7 @@ def submission(
         jars=_joined(spark.get("jars")),
         py_files=_joined(spark.get("py_files")),
         files=_joined(spark.get("files")),
+        has_environment=not target.master.startswith("k8s"),
         binary=connection.extra_dejson.get("spark-binary") or "spark-submit",
     )
 

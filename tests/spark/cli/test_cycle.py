@@ -270,6 +270,19 @@ def test_verify_checks_what_sources_declare(shop: Program, tmp_path: Path) -> No
     assert "about sources" in refused.err
 
 
+def test_instants_are_printed_whatever_formatter_the_session_has(shop: Program, spark) -> None:
+    sql = "SELECT TIMESTAMP '2026-10-25 01:30:00 UTC' AS t, id FROM orders WHERE id = 1"
+    shop("view", "add", "v", "--sql", sql)
+    shop("refresh")
+    policy = "spark.sql.legacy.timeParserPolicy"
+    spark.conf.set(policy, "LEGACY")
+    try:
+        assert rows(shop, "read", "v") == [["2026-10-25 01:30:00+00:00", 1]]
+        assert spark.conf.get(policy) == "LEGACY"
+    finally:
+        spark.conf.unset(policy)
+
+
 def test_rows_are_printed_in_three_forms(shop: Program) -> None:
     shop("view", "add", "v", "--sql", TYPES)
     shop("refresh")

@@ -11,11 +11,22 @@ from tests.unit.optimizer.weighed import WORK
 
 
 @pytest.mark.parametrize(
-    ("times", "asked"),
-    [(0, False), (1, False), (2, True), (3, False), (8, True), (96, True), (200, False)],
+    ("times", "runs", "asked"),
+    [
+        (0, [1], False),
+        (1, [1], False),
+        (1, [32, 31], False),
+        (2, [2, 1], True),
+        (3, [3, 2], False),
+        (8, [9, 8], True),
+        (200, [201, 200], False),
+        (200, [224, 223], True),
+        (200, [225, 223], True),
+        (200, [256 + 31, 256], False),
+    ],
 )
-def test_when_to_ask(times: int, asked: bool) -> None:
-    assert is_steady(times) == asked
+def test_when_to_ask(times: int, runs: list[int], asked: bool) -> None:
+    assert is_steady(times, runs) == asked
 
 
 @pytest.mark.parametrize(("rows", "asking"), [(LEAST_ROWS, 2), (LEAST_ROWS - 1, 0)])

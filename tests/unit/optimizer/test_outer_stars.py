@@ -15,7 +15,7 @@ from slacktide.program.reference.operators import OPERATORS
 from slacktide.program.reference.programs import run_program
 from slacktide.program.reference.relations import evaluate
 from slacktide.program.reference.steps import StepRun
-from slacktide.program.reference.world import Outcome
+from slacktide.program.reference.world import Outcome, Saved
 from tests.harness.memory import MemorySource, MemoryWorld, as_bag, same_bag
 
 pytestmark = pytest.mark.unit
@@ -42,8 +42,11 @@ def star(kind: JoinKind) -> r.Rel:
     return rel
 
 
+@pytest.mark.parametrize("changed", [["facts"], ["facts", "t1"], ["facts", "t1", f"t{TABLES}"]])
 @pytest.mark.parametrize("kind", ["left", "existence", "anti"])
-def test_a_row_that_comes_is_one_row_before_changes_are_added_up(kind: JoinKind) -> None:
+def test_a_row_that_comes_is_one_row_before_changes_are_added_up(
+    kind: JoinKind, changed: list[str]
+) -> None:
     rel = star(kind)
     view = ReadView(
         relation=rel, outputs=rel.columns, sources=tuple(sorted(world_of(kind).sources))
@@ -53,10 +56,15 @@ def test_a_row_that_comes_is_one_row_before_changes_are_added_up(kind: JoinKind)
     world.views, world.end = {"v": rel}, dict.fromkeys(world.sources, 1)
     world.accept(run_program(rebuild("v", analysis), world))
     world.start, world.end = world.end, dict.fromkeys(world.sources, 2)
-    program = maintain("v", analysis, frozenset({"facts"})).program
-    publish = program.steps[-1].child
+    program = maintain("v", analysis, frozenset(changed)).program
+    publish, outcome = program.steps[-1].child, Outcome()
     assert isinstance(publish, o.Consolidate)
-    run = StepRun(world, Outcome(), OPERATORS)
+    for save in program.steps[:-1]:
+        assert isinstance(save, o.Save)
+        made, run = save.child, StepRun(world, outcome, OPERATORS)
+        run.compute(made)
+        outcome.saved[save.chain] = Saved(made.columns, run.any(made), made.is_state, save.is_base)
+    run = StepRun(world, outcome, OPERATORS)
     run.compute(publish)
     assert len(run.any(publish.child)) == COME
     world.accept(run_program(program, world))
@@ -70,7 +78,10 @@ def world_of(kind: JoinKind) -> MemoryWorld:
     tables = {
         f"t{number}": MemorySource(
             ("x0", "x1"),
-            [[((key + last.get(f"t{number}", away), key), 1) for key in range(KEYS)], []],
+            [
+                [((key + last.get(f"t{number}", away), key), 1) for key in range(KEYS)],
+                [((-1, 0), 1)],
+            ],
         )
         for number in range(1, TABLES + 1)
     }

@@ -111,8 +111,9 @@ def test_without_a_word_of_the_driver_the_first_line_is_shown():
 
 
 def test_in_kubernetes_the_exit_code_of_the_driver_counts():
-    text = LOG.format(code="0. Kubernetes spark exit code is: 2", error=ERROR)
-    assert driver_error(text).final
+    for code, pod in ((0, 2), (2, 0)):
+        text = LOG.format(code=f"{code}. Kubernetes spark exit code is: {pod}", error=ERROR)
+        assert driver_error(text).final
 
 
 def test_an_error_of_which_airflow_hid_the_end_is_shown_as_far_as_it_goes():

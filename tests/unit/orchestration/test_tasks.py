@@ -413,6 +413,12 @@ def test_the_uri_of_a_connection_is_the_whole_address(monkeypatch):
     with pytest.raises(InvalidSettingError, match="has a login or a port") as refused:
         SlacktideHook("lake").address()
     assert "as JSON" in refused.value.hint
+    told = {"conn_type": "slacktide", "host": "s3://lake/shop", "schema": "shop"}
+    monkeypatch.setenv("AIRFLOW_CONN_LAKE", json.dumps(told))
+    with pytest.raises(
+        InvalidSettingError, match="has the host s3://lake/shop and the schema shop"
+    ):
+        SlacktideHook("lake").address()
 
 
 def test_the_extra_of_the_connection_is_the_storage_options(monkeypatch):

@@ -299,7 +299,8 @@ def _alike(values: Any) -> Any:
     import pyarrow as pa
     from pyarrow import compute
 
-    return compute.add(values, 0.0) if pa.types.is_floating(values.type) else values
+    is_floating = pa.types.is_floating(values.type)
+    return compute.add(values, pa.scalar(0.0, values.type)) if is_floating else values
 
 
 def _odd(parts: Sequence[Any], key: list[str]) -> Any:

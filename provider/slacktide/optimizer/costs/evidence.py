@@ -68,6 +68,10 @@ class Evidence:
     def _newest_first(self, program: str) -> Iterator[PastRun]:
         return (past for past in reversed(self.runs) if past.program == program)
 
+    def numbers(self, program: str) -> Sequence[int]:
+        """The numbers of the workspace's runs in which a program ran, the newest first."""
+        return [past.run for past in self._newest_first(program)]
+
     def newest_alike(self, program: str) -> PastRun | None:
         """The newest run of a program that merged about as many rows, or none, as it would now; else the most alike.
 

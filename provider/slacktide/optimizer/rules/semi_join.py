@@ -15,7 +15,14 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import Condition, parts_of
 from slacktide.optimizer.rule_parts.delta_join import joined_with
 from slacktide.optimizer.rule_parts.distinct_keys import by_distinct_keys, keys_of_side
-from slacktide.optimizer.rule_parts.rule import Context, DeltaRule, Near, Terms, add, bounded_by
+from slacktide.optimizer.rule_parts.rule import (
+    Context,
+    DeltaRule,
+    Near,
+    Terms,
+    add,
+    bounded_by,
+)
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator, Pair
 
@@ -34,11 +41,12 @@ def _anti(rel: r.Join, context: Context) -> Terms:
 
 
 def _unmet(rel: r.Join, parts: Condition, context: Context) -> Terms:
-    """ΔL ▷ K' − L ⋈ ΔK, K the distinct keys of R, where something small bounds ΔL; elsewhere ΔL − Δ(L ⋈ K).
+    """ΔL ▷ K' − L ⋈ ΔK, K the distinct keys of R; or ΔL − Δ(L ⋈ K).
 
     Of the latter a row that comes and meets one is three rows in the change of an outer join, which has the pairs
-    besides: seven such joins one over the other make two thousand of it before they are added up. But the former would
-    compute ΔL twice, were it to say itself which keys it asks for.
+    besides: seven such joins one over the other make two thousand of it before they are added up. But it reads K beside ΔL,
+    while Spark moves all of K for the former where nothing small tells which part of it ΔL asks for: so it is
+    taken there, unless it would be multiplied.
     """
     left = context.delta(rel.left)
     keys, condition = keys_of_side(rel, parts, context)
@@ -47,9 +55,10 @@ def _unmet(rel: r.Join, parts: Condition, context: Context) -> Terms:
     terms: Terms = []
     met: Terms = []
     if left is not None:
-        equalities = parts_of(joined).equalities
-        near = bounded_by(left, [(equal.right, equal.left) for equal in equalities])
-        if near is None or near.by.is_state:
+        pairs = [(equal.right, equal.left) for equal in parts_of(joined).equalities]
+        near = bounded_by(left, pairs)
+        near = None if near is None or near.by.is_state else near
+        if near is None and not _multiplies(rel.left):
             terms.append(left)
             met.append(joined_with(joined, rel.left, left, "after", context))
         else:
@@ -59,6 +68,22 @@ def _unmet(rel: r.Join, parts: Condition, context: Context) -> Terms:
     if came is not None:
         met.append(joined_with(joined, keys, came, "before", context))
     return [*terms, *(o.Negate(o.Map(found, kept)) for found in met)]
+
+
+def _multiplies(rel: r.Rel) -> bool:
+    """Whether rows of a relation stem from a join that has a row's change twice, so that above it they would be more again."""
+    stack = [rel]
+    while stack:
+        match stack.pop():
+            case r.Join(kind="inner" | "semi", left=left, right=right):
+                stack += [left, right]
+            case r.Join():
+                return True
+            case r.Filter(child=child) | r.Project(child=child):
+                stack.append(child)
+            case _:
+                pass
+    return False
 
 
 def _semi(rel: r.Join, context: Context) -> Terms:

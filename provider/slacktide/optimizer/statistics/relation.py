@@ -131,7 +131,7 @@ def _padded(side: Estimate, lonely: Figure, rows: Figure) -> Columns:
     """The columns of a side that so many rows of a join lack."""
     if not lonely.value:
         return side.columns
-    share = lonely.scaled(1.0 / rows.value, rows)
+    share = replace(lonely, value=min(lonely.value / rows.value, 1.0))
     return {
         column: replace(facts, nulls=total([facts.nulls.scaled(1.0 - share.value), share]))
         for column, facts in side.columns.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from slacktide.optimizer.costs import Evidence
@@ -10,7 +10,7 @@ from slacktide.optimizer.costs import Evidence
 DEAR: Final = 0.5
 """The share of what a full run takes from which on a run counts as dear, so that it is asked besides the steady ones."""
 ASKED_EVERY: Final = 32
-"""A program is asked again each time it has run so often."""
+"""Runs of the workspace; a program is asked again once so many more have begun since it ran."""
 
 
 def asking_runs(evidence: Evidence, program: str, price: Callable[[], float], full: float) -> int:
@@ -26,18 +26,28 @@ def asking_runs(evidence: Evidence, program: str, price: Callable[[], float], fu
         price: seconds of CPU that it is expected to take.
         full: seconds that a full run is expected to take.
     """
-    times = evidence.times(program)
-    if evidence.newest(program) is None:
+    runs, times = evidence.numbers(program), evidence.times(program)
+    if not runs:
         return 0
-    if evidence.is_measurable and is_steady(times):
+    if evidence.is_measurable and is_steady(times, runs):
         return times
     dear = dear_runs(evidence, program)
     return dear if dear and price() >= DEAR * full else 0
 
 
-def is_steady(times: int) -> bool:
-    """Whether a program has run 2, 4, 8, … times, or a multiple of `ASKED_EVERY`, since something else was remembered."""
-    return _is_milestone(times - 1, times) or (times > 0 and times % ASKED_EVERY == 0)
+def is_steady(times: int, runs: Sequence[int]) -> bool:
+    """Whether a program has run 2, 4, 8, … times, or more than once when it is asked now and then.
+
+    That goes by the numbers of runs, as of many runs the oldest are forgotten, and how many there were is known no more.
+
+    Args:
+        times: how often it has run since something else was remembered.
+        runs: the numbers of the workspace's runs in which it ran, the newest first.
+    """
+    if times <= 1:
+        return False
+    newest, before = (run // ASKED_EVERY for run in runs[:2])
+    return _is_milestone(times - 1, times) or newest > before
 
 
 def dear_runs(evidence: Evidence, program: str) -> int:

@@ -6,15 +6,30 @@ is shown with its offset from UTC: without, two instants of the hour that a cloc
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pyspark.sql import types as t
 
 from slacktide.algebra.sql import quoted
 
+_POLICY = "spark.sql.legacy.timeParserPolicy"
 
-def readable(frame: Any) -> Any:
-    """The rows of a frame, each column as it was or as texts."""
+
+@contextmanager
+def readable(frame: Any) -> Iterator[Any]:
+    """The rows of a frame, each column as it was or as texts, while it is entered: patterns of old formatters have no offsets."""
+    conf = frame.sparkSession.conf
+    former = conf.get(_POLICY)
+    conf.set(_POLICY, "CORRECTED")
+    try:
+        yield _readable(frame)
+    finally:
+        conf.set(_POLICY, former)
+
+
+def _readable(frame: Any) -> Any:
     types = [field.dataType for field in frame.schema.fields]
     names = [f"c{place}" for place in range(len(types))]
     shown = [_shown(name, data_type) for name, data_type in zip(names, types, strict=True)]
@@ -28,7 +43,7 @@ def _shown(value: str, data_type: t.DataType, depth: int = 0) -> str | None:
     """The SQL of a value as it is shown; None where that is the value itself."""
     match data_type:
         case t.TimestampType():
-            return f"concat(CAST({value} AS STRING), date_format({value}, 'xxx'))"
+            return f"concat(CAST({value} AS STRING), date_format({value}, 'xxxxx'))"
         case t.TimestampNTZType() | t.DateType() | t.YearMonthIntervalType():
             return f"CAST({value} AS STRING)"
         case t.ArrayType():
