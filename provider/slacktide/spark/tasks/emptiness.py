@@ -23,6 +23,7 @@ _NOTHING_OF_NOTHING = (
     o.ByBalance,
     o.JoinBags,
     o.Touched,
+    o.Finish,
 )
 
 
@@ -51,4 +52,8 @@ def _left(operator: Operator, left: Mapping[Operator, Operator | None]) -> Opera
         return o.Add(children, operator.fields) if children else None
     if isinstance(operator, _NOTHING_OF_NOTHING) and None in below.values():
         return None
+    if isinstance(operator, o.SemiBags) and below[operator.left] is None:
+        return None
+    if isinstance(operator, o.Combine) and operator.keys and below[operator.child] is None:
+        return None  # no groups; without keys there is one
     return graft(operator, {c.digest: rest or o.nothing(c.columns) for c, rest in below.items()})
