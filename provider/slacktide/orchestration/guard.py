@@ -29,6 +29,11 @@ class SparkTarget:
         """Whether Airflow writes the environment of spark-submit on its command line."""
         return self.master.startswith(_KNOWN_BY_NAME)
 
+    @property
+    def has_environment(self) -> bool:
+        """Whether spark-submit itself gets that environment; on Kubernetes the driver's pod alone does."""
+        return not self.master.startswith("k8s")
+
 
 def spark_target(conn_id: str, connection: Any, deploy_mode: str | None = None) -> SparkTarget:
     """Give the master that a Spark connection means, and where the driver runs.

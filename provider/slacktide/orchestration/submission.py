@@ -32,7 +32,7 @@ class Submission:
 
     Attributes:
         binary: the name or path of spark-submit that the connection says.
-        has_environment: whether ``env`` is that of spark-submit; on Kubernetes it is that of the driver's pod alone.
+        has_environment: see `SparkTarget`.
     """
 
     application: str
@@ -89,7 +89,7 @@ def submission(
         jars=_joined(spark.get("jars")),
         py_files=_joined(spark.get("py_files")),
         files=_joined(spark.get("files")),
-        has_environment=not target.master.startswith("k8s"),
+        has_environment=target.has_environment,
         binary=connection.extra_dejson.get("spark-binary") or "spark-submit",
     )
 

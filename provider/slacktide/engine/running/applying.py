@@ -12,7 +12,7 @@ from slacktide.engine.plan import Plan, Registration
 from slacktide.engine.reports import Report
 from slacktide.engine.sources import is_wider
 from slacktide.errors import SlacktideError, UserError
-from slacktide.store.world import World
+from slacktide.store.record import ViewRecord
 
 if TYPE_CHECKING:
     from slacktide.spark.sessions.handles import SparkSession
@@ -77,9 +77,11 @@ def _apply(
     while True:
         refused: dict[str, SlacktideError] = {}
         for item in waiting:
-            if _is_as_planned(store.world(), item):
+            view = store.world().views.get(item.name)
+            # One that was changed since the plan stays so, and its run says `STALE_PLAN`.
+            if view is not None and stated(view) == item.replaces:
                 try:
-                    _replace(catalogue, spark, item)
+                    _replace(catalogue, spark, item, view)
                 except UserError as error:
                     refused[item.name] = error
         left = [item for item in waiting if item.name in refused]
@@ -88,17 +90,12 @@ def _apply(
         waiting = left
 
 
-def _replace(catalogue: Catalogue, spark: SparkSession, item: Registration) -> None:
+def _replace(
+    catalogue: Catalogue, spark: SparkSession, item: Registration, view: ViewRecord
+) -> None:
     """Make a view what it is declared to be; one that was declared as paused, and is no longer, is resumed.
 
     One that a command has paused stays so, as it does where a command replaces it.
     """
-    was_declared = catalogue.world().views[item.name].settings.get("paused")
-    resumes = bool(was_declared) and "paused" not in item.settings
+    resumes = bool(view.settings.get("paused")) and "paused" not in item.settings
     catalogue.replace_view(spark, item.name, item.sql, item.settings, resumes=resumes)
-
-
-def _is_as_planned(world: World, item: Registration) -> bool:
-    """Whether a view is still what the plan saw: one that was changed since stays so, and its run says `STALE_PLAN`."""
-    view = world.views.get(item.name)
-    return view is not None and stated(view) == item.replaces

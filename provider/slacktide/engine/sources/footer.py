@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from slacktide.engine.sources.column_statistics import leaves, statistics_of
@@ -91,12 +92,16 @@ class Footer:
         """What a Parquet file tells of some columns; nothing of another."""
         return statistics_of(self._file, self._source, names) if self._is_parquet else {}
 
+    @cached_property
+    def _leaves(self) -> Mapping[str, int]:
+        return leaves(self._file.metadata)
+
     def null_count(self, column: str) -> int | None:
         """Tell how many NULLs a column of plain values has, from the footer; None if not there."""
         if not self._is_parquet:
             return None
         metadata, count = self._file.metadata, 0
-        leaf = leaves(metadata).get(column)
+        leaf = self._leaves.get(column)
         if leaf is None:
             return None
         for group in range(metadata.num_row_groups):

@@ -15,14 +15,7 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import Condition, parts_of
 from slacktide.optimizer.rule_parts.delta_join import joined_with
 from slacktide.optimizer.rule_parts.distinct_keys import by_distinct_keys, keys_of_side
-from slacktide.optimizer.rule_parts.rule import (
-    Context,
-    DeltaRule,
-    Near,
-    Terms,
-    add,
-    bounded_by,
-)
+from slacktide.optimizer.rule_parts.rule import Context, DeltaRule, Near, Terms, add, bounded_by
 from slacktide.program import operator as o
 from slacktide.program.operator import Moment, Operator, Pair
 
@@ -56,8 +49,7 @@ def _unmet(rel: r.Join, parts: Condition, context: Context) -> Terms:
     met: Terms = []
     if left is not None:
         pairs = [(equal.right, equal.left) for equal in parts_of(joined).equalities]
-        near = bounded_by(left, pairs)
-        near = None if near is None or near.by.is_state else near
+        near = _bounded(left, pairs)
         if near is None and not _multiplies(rel.left):
             terms.append(left)
             met.append(joined_with(joined, rel.left, left, "after", context))
@@ -71,7 +63,7 @@ def _unmet(rel: r.Join, parts: Condition, context: Context) -> Terms:
 
 
 def _multiplies(rel: r.Rel) -> bool:
-    """Whether rows of a relation stem from a join that has a row's change twice, so that above it they would be more again."""
+    """Whether a relation stands on a join of which a row that comes may be several rows of the change: more of them would multiply."""
     stack = [rel]
     while stack:
         match stack.pop():
@@ -167,10 +159,13 @@ def _delta_without_states(rel: r.Join, context: Context) -> Operator | None:
 
 def _keys_of(change: Operator, pairs: Sequence[tuple[s.Scalar, s.Scalar]]) -> Near:
     """A bag that has the keys of a change: the small one that they stem from, or the change."""
+    return _bounded(change, pairs) or Near(change, tuple(Pair(*pair) for pair in pairs))
+
+
+def _bounded(change: Operator, pairs: Sequence[tuple[s.Scalar, s.Scalar]]) -> Near | None:
+    """The small bag that the keys of a change stem from; None where there is none, or it is a state."""
     near = bounded_by(change, pairs)
-    if near is not None and not near.by.is_state:
-        return near
-    return Near(change, tuple(Pair(*pair) for pair in pairs))
+    return None if near is None or near.by.is_state else near
 
 
 def _at(rel: r.Join, moment: Moment, context: Context, near: Near | None) -> Operator:

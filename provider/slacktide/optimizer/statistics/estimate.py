@@ -179,12 +179,11 @@ def domain(one: s.Scalar, other: s.Scalar, left: Estimate, right: Estimate) -> F
 
 
 def meeting_share(
-    left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Sides
+    left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Sides, pairs: Figure
 ) -> Figure:
-    """The share of the left rows that meet some right row: no more than there are pairs for, nor than have its keys."""
+    """The share of the left rows that meet some right row: no more than there are `pairs` for, nor than have its keys."""
     if not left.rows.value:
         return NEVER
-    pairs = met(left, right, condition, sides)
     shares = [Figure(pairs.value / left.rows.value, pairs.origin), ALWAYS]
     return min([*shares, *_key_shares(left, right, condition, sides)], key=lambda one: one.value)
 

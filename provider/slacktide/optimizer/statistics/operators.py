@@ -103,7 +103,8 @@ def _join(operator: o.JoinBags, below: Below, _: Statistics) -> Estimate:
 def _semi(operator: o.SemiBags, below: Below, _: Statistics) -> Estimate:
     left, right = below(operator.left), below(operator.right)
     sides = (operator.left.columns, operator.right.columns)
-    share = meeting_share(left, right, operator.condition, sides)
+    pairs = met(left, right, operator.condition, sides)
+    share = meeting_share(left, right, operator.condition, sides, pairs)
     return left.share(but(share) if operator.negated else share)
 
 

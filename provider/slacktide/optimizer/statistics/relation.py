@@ -99,29 +99,21 @@ def _project(rel: r.Project, below: Below) -> Estimate:
 
 
 def _join(rel: r.Join, below: Below) -> Estimate:
-    """Every row of a side that is kept has a row, too, as far as it meets none."""
+    """Pairs; every row of a side that is kept has a row, too, as far as it meets none, with NULL in the other columns."""
     left, right = below(rel.left), below(rel.right)
-    sides = (rel.left.columns, rel.right.columns)
-    match rel.kind:
-        case "inner" | "left" | "right" | "full":
-            return _matched(rel, left, right)
-        case "semi":
-            return left.share(meeting_share(left, right, rel.condition, sides))
-        case "anti":
-            return left.share(but(meeting_share(left, right, rel.condition, sides)))
-        case "existence":
-            return left
-
-
-def _matched(rel: r.Join, left: Estimate, right: Estimate) -> Estimate:
-    """Pairs, and of a side that is kept what meets none, with NULL in the columns of the other one."""
+    if rel.kind == "existence":
+        return left
     sides = (rel.left.columns, rel.right.columns)
     pairs = met(left, right, rel.condition, sides)
+    if rel.kind in {"semi", "anti"}:
+        share = meeting_share(left, right, rel.condition, sides, pairs)
+        return left.share(share if rel.kind == "semi" else but(share))
     of_left, of_right = NEVER, NEVER
     if rel.kind in {"left", "full"}:
-        of_left = left.share(but(meeting_share(left, right, rel.condition, sides))).rows
+        of_left = left.share(but(meeting_share(left, right, rel.condition, sides, pairs))).rows
     if rel.kind in {"right", "full"}:
-        of_right = right.share(but(meeting_share(right, left, rel.condition, sides[::-1]))).rows
+        lonely = but(meeting_share(right, left, rel.condition, sides[::-1], pairs))
+        of_right = right.share(lonely).rows
     rows = replace(pairs, value=pairs.value + of_left.value + of_right.value)
     columns = {**_padded(left, of_right, rows), **_padded(right, of_left, rows)}
     return Estimate(rows, columns, joined(left.planned_bytes, right.planned_bytes))

@@ -10,7 +10,7 @@ from slacktide.optimizer.costs import Evidence
 DEAR: Final = 0.5
 """The share of what a full run takes from which on a run counts as dear, so that it is asked besides the steady ones."""
 ASKED_EVERY: Final = 32
-"""Runs of the workspace; a program is asked again once so many more have begun since it ran."""
+"""A program is asked again where a run whose number is a multiple of this has begun since it ran before."""
 
 
 def asking_runs(evidence: Evidence, program: str, price: Callable[[], float], full: float) -> int:
