@@ -21,7 +21,8 @@ class ColumnStatistics:
     Attributes:
         rows: of the files, those that take rows away included.
         nulls: how many of these have NULL; None where a file does not say.
-        low: the least value as a number, a date as its day; None where it is neither or not known.
+        low: the least value as a number, a date as its day, an instant as its day and the part of it that has passed; None
+            where it is none of them or not known.
         high: the greatest.
         distinct: about how many different values there are; None where nobody knows.
     """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
 from slacktide.errors import UnknownObjectError
+from slacktide.store.record import ColumnStatistics
 from tests.harness.lab import Lab, bag
 
 pytestmark = pytest.mark.spark
@@ -56,6 +58,28 @@ def test_mirrors_cost_besides_the_views(lab: Lab) -> None:
     lab.land("t", delete=[(f"k{number}", number) for number in range(20, 100)])
     assert lab.step().mirrors["t"].version == 3
     assert [set(report.mirrors) for report in lab.ws.history()] == [{"t"}, set(), {"t"}]
+
+
+def test_a_feed_that_drops_what_is_old_has_the_range_of_what_is_left(lab: Lab) -> None:
+    def days(first: int, last: int) -> list[tuple[date, int]]:
+        return [(date(2026, 1, 1) + timedelta(day), day) for day in range(first, last)]
+
+    lab.source("t", "day DATE, v INT", *days(0, 100))
+    lab.view("pairs", "SELECT l.day, r.v FROM t l JOIN t r ON l.v = r.v")
+    lab.step()
+    start = date(2026, 1, 1).toordinal()
+    assert _known(lab)["day"] == ColumnStatistics(100, 0, start, start + 99, 100)
+    lab.land("t", insert=days(100, 150), delete=days(0, 80))
+    assert lab.step().mirrors["t"].piece == "base"
+    assert _known(lab)["day"] == ColumnStatistics(70, 0, start + 80, start + 149, 70)
+    assert _known(lab)["v"] == ColumnStatistics(70, 0, 80, 149, 70)
+    lab.land("t", delete=days(80, 150))
+    lab.step()
+    assert _known(lab)["v"].high == 149, "of no rows nobody tells"
+
+
+def _known(lab: Lab) -> Mapping[str, ColumnStatistics]:
+    return lab.ws._store.world().sources["t"].statistics
 
 
 def test_answers_of_earlier_runs_and_what_lies_between(lab: Lab) -> None:

@@ -205,6 +205,7 @@ class Knowledge:
             ),
             columns=column_facts(source.statistics, source.key, counted),
             sorted_by="" if held is None else leading_column(source.schema, source.key),
+            key=source.key,
         )
 
     def _observed(

@@ -31,6 +31,7 @@ from slacktide.engine.reports import Report, ViewReport
 from slacktide.engine.running.committing import requirements, updates
 from slacktide.engine.running.computing import compute
 from slacktide.engine.running.mirroring import mirror_reports, mirrors_of, write_mirrors
+from slacktide.engine.running.narrowing import note_narrowed
 from slacktide.engine.running.registering import kept_apart, register
 from slacktide.engine.running.reporting import unchanged_report, view_report
 from slacktide.engine.running.taking_over import taken_over
@@ -285,6 +286,7 @@ class Refresh:
                     raise
             else:
                 self._keep(plan, works, mirrors, compacted)
+                note_narrowed(self._store, mirrors)
                 return report
         raise InvariantError(f"plan {plan.plan_id} found no free run number")
 

@@ -10,11 +10,13 @@ Nothing here refuses a file: what cannot be made sense of is not known.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
-from functools import reduce
+from functools import partial, reduce
 from math import isfinite
 from typing import Any, Final
 
@@ -34,6 +36,7 @@ _HEADER: Final = 64
 _TAIL: Final = 8
 _OVERHEAD: Final = 10_000  # bytes of a chunk for the headers of its pages
 FIRST_DAY: Final = 719_163  # 1970-01-01, as `date.toordinal` counts
+_IN_A_DAY: Final = {"milliseconds": 86_400e3, "microseconds": 86_400e6, "nanoseconds": 86_400e9}
 _NUMBERS: Final = frozenset({"INT32", "INT64", "FLOAT", "DOUBLE"})
 _logger = logging.getLogger(__name__)
 
@@ -49,6 +52,23 @@ def statistics_of(file: Any, source: Any, names: Collection[str]) -> dict[str, C
     metadata = file.metadata
     if not _is_plain(metadata, source):
         return {}
+    return _told(metadata, names, partial(_dictionary_entries, source=source))
+
+
+def ranges_of(metadata: Any, names: Collection[str]) -> dict[str, ColumnStatistics]:
+    """Read what a footer alone tells of some columns; of different values no more than a range bounds.
+
+    Args:
+        metadata: pyarrow's `FileMetaData`.
+        names: as of `statistics_of`.
+    """
+    return _told(metadata, names, lambda *_: None)
+
+
+def _told(
+    metadata: Any, names: Collection[str], entries_of: Callable[[Any, int], int | None]
+) -> dict[str, ColumnStatistics]:
+    """What the row groups of a file tell of some columns, the dictionaries of the first one by a function."""
     places = leaves(metadata)
     step = max(1, -(-metadata.num_row_groups // MOST_GROUPS))
     groups = [metadata.row_group(i) for i in range(0, metadata.num_row_groups, step)]
@@ -56,7 +76,7 @@ def statistics_of(file: Any, source: Any, names: Collection[str]) -> dict[str, C
     found: dict[str, ColumnStatistics] = {}
     for name in [name for name in names if name in places and groups][:MOST_COLUMNS]:
         try:
-            found[name] = _column(metadata, places[name], groups, source)
+            found[name] = _column(metadata, places[name], groups, entries_of)
         except Exception:
             _logger.debug("column %s tells nothing", name, exc_info=True)
     return found
@@ -77,12 +97,18 @@ def _is_plain(metadata: Any, source: Any) -> bool:
     return int.from_bytes(source.read(4), "little") == size
 
 
-def _column(metadata: Any, leaf: int, groups: Sequence[Any], source: Any) -> ColumnStatistics:
-    kind = str(metadata.schema.column(leaf).logical_type.type)
+def _column(
+    metadata: Any,
+    leaf: int,
+    groups: Sequence[Any],
+    entries_of: Callable[[Any, int], int | None],
+) -> ColumnStatistics:
+    logical = metadata.schema.column(leaf).logical_type
+    kind = _unit(logical) or str(logical.type)
     chunks = [group.column(leaf) for group in groups]
     entries: int | None = None
     if metadata.num_rows >= FEWEST_ROWS:
-        entries = _dictionary_entries(chunks[0], groups[0].num_rows, source)
+        entries = entries_of(chunks[0], groups[0].num_rows)
     told = [
         _chunk(chunk, kind, group.num_rows, entries)
         for chunk, group in zip(chunks, groups, strict=True)
@@ -107,9 +133,18 @@ def _chunk(chunk: Any, kind: str, rows: int, entries: int | None) -> ColumnStati
 _Number = int | float | Decimal
 
 
+def _unit(logical: Any) -> str | None:
+    """The unit of an instant that is stored as a number; None of anything else."""
+    if str(logical.type) != "TIMESTAMP":
+        return None
+    return str(json.loads(logical.to_json())["timeUnit"])
+
+
 def _range(told: Any, kind: str, physical: str) -> tuple[_Number | None, _Number | None]:
-    """The least and the greatest value of what is a number or a day; a day that no calendar has, too."""
-    if kind == "DATE":
+    """The least and the greatest value of what is a number, a day or an instant; a day that no calendar has, too."""
+    if kind in _IN_A_DAY and physical == "INT64":
+        low, high = (FIRST_DAY + raw / _IN_A_DAY[kind] for raw in (told.min_raw, told.max_raw))
+    elif kind == "DATE":
         low, high = told.min_raw + FIRST_DAY, told.max_raw + FIRST_DAY
     elif kind in {"INT", "DECIMAL"} or (kind == "NONE" and physical in _NUMBERS):
         low, high = told.min, told.max
@@ -177,6 +212,21 @@ def noted(
             known = found.get(name) or before.get(name)
             found[name] = column if known is None else merged(known, column)
     return found
+
+
+def narrowed(known: ColumnStatistics, left: ColumnStatistics) -> ColumnStatistics:
+    """What is known of a column once rows have gone: of its values as many are left as of its range.
+
+    Args:
+        known: of all rows that have come.
+        left: what footers tell of those that are there.
+    """
+    if left.low is None or left.high is None:  # of some types our own files tell no range
+        left = replace(left, low=known.low, high=known.high)
+    if known.distinct is None:
+        return left
+    most = float(left.rows) if left.distinct is None else left.distinct
+    return replace(left, distinct=min(known.distinct * (1.0 - _outside(left, known)), most))
 
 
 # ------------------------------------------------------------------ headers of pages

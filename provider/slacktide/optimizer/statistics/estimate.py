@@ -20,6 +20,8 @@ from slacktide.algebra.equalities import (
     null_aware,
     take_apart,
 )
+from slacktide.optimizer.statistics.combinations import of_groups, that_meet
+from slacktide.optimizer.statistics.computed import Known, facts_of
 from slacktide.optimizer.statistics.facts import (
     END,
     UNKNOWN_COLUMN,
@@ -27,10 +29,18 @@ from slacktide.optimizer.statistics.facts import (
     ColumnFacts,
     Figure,
     Statistics,
+    Whole,
     total,
     worst,
 )
-from slacktide.optimizer.statistics.selectivity import ALWAYS, NEVER, both, selectivity
+from slacktide.optimizer.statistics.selectivity import (
+    ALWAYS,
+    NEVER,
+    both,
+    selectivity,
+    there,
+    without_nulls,
+)
 from slacktide.optimizer.statistics.widths import scan_bytes
 
 GROUPED: Final = 0.1
@@ -39,9 +49,11 @@ MOST_PAIRS: Final = 1e15
 """Rows of a join that are expected at most: of joins without keys no number would be large enough."""
 GENERATED: Final = Figure(3.0)
 """Rows that a generator makes of one."""
-_NO_VALUES: Final = ColumnFacts(Figure(0.0, "observed"), nulls=Figure(0.0, "observed"))
+NO_NULLS: Final = Figure(0.0, "observed")
+_NO_VALUES: Final = ColumnFacts(Figure(0.0, "observed"), nulls=NO_NULLS)
 Columns = Mapping[int, ColumnFacts]
 Sides = tuple[r.Columns, r.Columns]
+Pair = tuple[s.Scalar, s.Scalar]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +80,13 @@ class Estimate:
         """A part of the rows."""
         return replace(self, rows=self.rows.scaled(share.value, share))
 
+    def filtered(self, predicate: s.Scalar | None) -> Estimate:
+        """The rows for which a predicate is true."""
+        left = self.share(selectivity(predicate, self.column))
+        there = (column for column in without_nulls(predicate) if column in self.columns)
+        changed = {column: replace(self.columns[column], nulls=NO_NULLS) for column in there}
+        return replace(left, columns={**self.columns, **changed}) if changed else left
+
 
 def source_columns(statistics: Statistics, source: str, fields: r.Columns) -> Columns:
     """What is known of columns of a source, by id; one of which nothing is known may be a key."""
@@ -76,7 +95,8 @@ def source_columns(statistics: Statistics, source: str, fields: r.Columns) -> Co
     found: dict[int, ColumnFacts] = {}
     for column in fields:
         facts = known.columns.get(column.name, UNKNOWN_COLUMN)
-        found[column.id] = facts if facts.distinct is not None else replace(facts, distinct=guess)
+        whole = Whole(source, column.name, known.rows, known.key)
+        found[column.id] = replace(facts, distinct=facts.distinct or guess, whole=whole)
     return found
 
 
@@ -109,13 +129,12 @@ def scan_estimate(
 
 
 def assigned(items: Sequence[s.Assignment], columns: Columns) -> dict[int, ColumnFacts]:
-    """What is known of computed columns: those that only pass a value on."""
-    return {
-        item.column.id: columns.get(item.value.column, UNKNOWN_COLUMN)
-        if isinstance(item.value, s.Reference)
-        else UNKNOWN_COLUMN
-        for item in items
-    }
+    """What is known of computed columns."""
+    return {item.column.id: facts_of(item.value, _in(columns)) for item in items}
+
+
+def _in(columns: Columns) -> Known:
+    return lambda column: columns.get(column, UNKNOWN_COLUMN)
 
 
 def expanded(
@@ -151,19 +170,55 @@ def _of_all(values: Sequence[s.Scalar], columns: Columns) -> ColumnFacts | None:
 def met(left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Sides) -> Figure:
     """The pairs of rows for which a condition is true."""
     parts = _taken_apart(condition, sides)
-    keys = [domain(equal.left, equal.right, left, right) for equal in parts.equalities]
-    # Several columns of one key are no independent conditions.
+    pairs = [(equal.left, equal.right) for equal in parts.equalities]
+    keys = domains(pairs, left, right)
     share = min((1.0 / max(key.value, 1.0) for key in keys), default=1.0)
+    valued = _valued(parts, left, right)
     pair = replace(left, columns={**left.columns, **right.columns})
     rest = both([selectivity(p, pair.column) for p in (*parts.left, *parts.right, *parts.both)])
-    found = left.rows.scaled(right.rows.value * share * rest.value, right.rows, rest, *keys)
+    share *= valued.value * rest.value
+    found = left.rows.scaled(right.rows.value * share, right.rows, valued, rest, *keys)
     return replace(found, value=min(found.value, MOST_PAIRS))
 
 
 def _taken_apart(condition: s.Scalar | None, sides: Sides) -> Condition:
     """The parts of a condition; of few pairs NULL leaves open whether they are equal, and the OR would hide the key."""
-    told = conjunction(null_aware(part) or part for part in conjuncts(condition))
+    told = conjunction(_known(part) for part in conjuncts(condition))
     return take_apart(told, *sides)
+
+
+def _known(part: s.Scalar) -> s.Scalar:
+    equal = null_aware(part)
+    return part if equal is None else replace(equal, function="<=>")
+
+
+def _valued(parts: Condition, left: Estimate, right: Estimate) -> Figure:
+    """The share of pairs of which no key is NULL; several columns of a side are NULL together."""
+    plain = [equal for equal in parts.equalities if equal.operator == "="]
+    shares = [
+        [there(equal.left, left.column) for equal in plain],
+        [there(equal.right, right.column) for equal in plain],
+    ]
+    return both([min(of_side, key=lambda one: one.value) for of_side in shares if of_side])
+
+
+def domains(pairs: Sequence[Pair], left: Estimate, right: Estimate) -> list[Figure]:
+    """How many values there are by which rows meet, of each column and of several together.
+
+    Args:
+        pairs: values of both sides that are equal where rows meet.
+        left: one side.
+        right: the other one.
+    """
+    keys = [domain(*pair, left, right) for pair in pairs]
+    if len(pairs) < 2:
+        return keys
+    facts = (
+        [facts_of(one, _in(side.columns)) for one in values]
+        for side, values in zip((left, right), zip(*pairs, strict=True), strict=True)
+    )
+    together = that_meet(*facts)
+    return keys if together is None else [*keys, together]
 
 
 def domain(one: s.Scalar, other: s.Scalar, left: Estimate, right: Estimate) -> Figure:
@@ -203,7 +258,8 @@ def _key_shares(
         own, other = (_sure(key, side) for key, side in ((equal.left, left), (equal.right, right)))
         if own is not None and other is not None and own.value:
             least = min(other, rows, key=lambda one: one.value)
-            found.append(least.scaled(1.0 / own.value, own, other))
+            is_there = there(equal.left, left.column) if equal.operator == "=" else ALWAYS
+            found.append(least.scaled(is_there.value / own.value, own, other, is_there))
     return found
 
 
@@ -214,26 +270,19 @@ def _sure(key: s.Scalar, side: Estimate) -> Figure | None:
 
 
 def _distinct(key: s.Scalar, side: Estimate) -> Figure | None:
-    """How many different values a key has, if it is a column."""
-    if not isinstance(key, s.Reference):
-        return None
-    return side.columns.get(key.column, UNKNOWN_COLUMN).distinct
+    """How many different values a key has; None where nobody knows."""
+    return facts_of(key, _in(side.columns)).distinct
 
 
 def groups(keys: Sequence[s.Scalar], child: Estimate) -> Figure:
     """The groups of equal keys among rows: one without keys."""
-    counts = [
-        child.column(key.column).distinct if isinstance(key, s.Reference) else None for key in keys
-    ]
-    sure = [count for count in counts if count is not None and count.origin != "default"]
-    if len(sure) < len(counts):
-        return child.rows.scaled(GROUPED, Figure(0.0))
     if not keys:
         return Figure(1.0, "observed")
-    product = 1.0
-    for count in sure:
-        product = min(product * max(count.value, 1.0), child.rows.value)
-    return Figure(min(product, child.rows.value), worst(child.rows, *sure))
+    known, is_open = of_groups([facts_of(key, _in(child.columns)) for key in keys])
+    most = min(known.value, child.rows.value)
+    if is_open:
+        return Figure(max(GROUPED * child.rows.value, most))
+    return Figure(most, worst(child.rows, known))
 
 
 def added(children: Sequence[Estimate], sides: Sequence[r.Columns], fields: r.Columns) -> Estimate:
@@ -248,7 +297,9 @@ def added(children: Sequence[Estimate], sides: Sequence[r.Columns], fields: r.Co
         figures = [facts.distinct for facts in known if facts.distinct is not None]
         largest = max(figures, key=lambda figure: figure.value, default=None)
         whole = largest is not None and len(figures) == len(known)
+        wholes = {facts.whole for facts in known}
         columns[field.id] = ColumnFacts(
-            Figure(largest.value, worst(*figures)) if whole and largest is not None else None
+            Figure(largest.value, worst(*figures)) if whole and largest is not None else None,
+            whole=known[0].whole if len(wholes) == 1 else None,
         )
     return Estimate(rows, columns, sum(child.planned_bytes for child in children))

@@ -53,6 +53,23 @@ def total(figures: Iterable[Figure]) -> Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Whole:
+    """The column of a source whose values a column has.
+
+    Attributes:
+        source: its name.
+        column: the name of the column.
+        rows: of the source, so at most as many combinations of its columns.
+        key: the declared columns by which its rows are told apart; empty where none are.
+    """
+
+    source: str
+    column: str
+    rows: Figure
+    key: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnFacts:
     """What is known of the values of a column.
 
@@ -64,6 +81,7 @@ class ColumnFacts:
         nulls: the share of rows that have NULL.
         covered: of a change, the share of the range of all values in which its own lie, as few ranges; None
             where nobody knows.
+        whole: the column of a source that it is; None of one that is computed.
     """
 
     distinct: Figure | None = None
@@ -71,6 +89,7 @@ class ColumnFacts:
     high: float | None = None
     nulls: Figure = Figure(UNKNOWN_NULLS)
     covered: Figure | None = None
+    whole: Whole | None = None
 
 
 UNKNOWN_COLUMN: Final = ColumnFacts()
@@ -112,6 +131,7 @@ class SourceFacts:
         width: bytes of a row of all its columns in memory; 0 where nobody knows.
         columns: by name.
         sorted_by: the leading column by which its mirror is sorted; empty where there is none, or no ranges are read of its type.
+        key: the declared columns by which its rows are told apart; empty where none are.
     """
 
     rows: Figure = Figure(UNKNOWN_ROWS)
@@ -122,6 +142,7 @@ class SourceFacts:
     width: float = 0.0
     columns: Mapping[str, ColumnFacts] = field(default_factory=lambda: MappingProxyType({}))
     sorted_by: str = ""
+    key: tuple[str, ...] = ()
 
     def is_scattered(self, column: str) -> bool:
         """Whether rows of equal values of a column lie anywhere, as they are sorted by another one."""

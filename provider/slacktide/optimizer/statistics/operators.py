@@ -18,7 +18,7 @@ from slacktide.optimizer.statistics.estimate import (
     added,
     assigned,
     changed_columns,
-    domain,
+    domains,
     expanded,
     groups,
     meeting_share,
@@ -27,7 +27,7 @@ from slacktide.optimizer.statistics.estimate import (
 )
 from slacktide.optimizer.statistics.facts import END, Figure, Statistics, total
 from slacktide.optimizer.statistics.relation import Cardinality
-from slacktide.optimizer.statistics.selectivity import ALWAYS, but, selectivity
+from slacktide.optimizer.statistics.selectivity import ALWAYS, but
 from slacktide.optimizer.statistics.widths import (
     in_memory,
     joined,
@@ -82,8 +82,7 @@ def _stored(
 
 
 def _select(operator: o.Select, below: Below, _: Statistics) -> Estimate:
-    child = below(operator.child)
-    return child.share(selectivity(operator.predicate, child.column))
+    return below(operator.child).filtered(operator.predicate)
 
 
 def _map(operator: o.Map | o.Finish, below: Below, _: Statistics) -> Estimate:
@@ -115,7 +114,7 @@ def _flips(operator: o.Flips, below: Below, _: Statistics) -> Estimate:
 
 def _touched(operator: o.Touched, below: Below, _: Statistics) -> Estimate:
     child, by = below(operator.child), below(operator.by)
-    keys = [domain(pair.own, pair.other, child, by) for pair in operator.keys]
+    keys = domains([(pair.own, pair.other) for pair in operator.keys], child, by)
     shares = [by.rows.scaled(1.0 / max(key.value, 1.0), key) for key in keys]
     least = min(shares, key=lambda share: share.value, default=ALWAYS)
     return child.share(replace(least, value=min(least.value, 1.0)))
@@ -190,7 +189,7 @@ def _columns(operator: o.Touched) -> set[int]:
 def _regroup(operator: o.Regroup, below: Below, _: Statistics) -> Estimate:
     child = below(operator.child)
     if operator.predicate is not None:
-        child = child.share(selectivity(operator.predicate, child.column))
+        child = child.filtered(operator.predicate)
     planned = reshaped(child.planned_bytes, operator.child.columns, operator.columns)
     return Estimate(child.rows, assigned(operator.outputs, child.columns), planned)
 

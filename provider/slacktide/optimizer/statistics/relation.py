@@ -26,7 +26,7 @@ from slacktide.optimizer.statistics.estimate import (
     source_estimate,
 )
 from slacktide.optimizer.statistics.facts import ColumnFacts, Figure, Statistics, total
-from slacktide.optimizer.statistics.selectivity import NEVER, but, selectivity
+from slacktide.optimizer.statistics.selectivity import NEVER, but
 from slacktide.optimizer.statistics.widths import in_memory, joined, reshaped, summarised
 
 Below = Callable[[r.Rel], Estimate]
@@ -88,8 +88,7 @@ def with_columns(statistics: Statistics, root: r.Rel) -> Statistics:
 
 
 def _filter(rel: r.Filter, below: Below) -> Estimate:
-    child = below(rel.child)
-    return child.share(selectivity(rel.predicate, child.column))
+    return below(rel.child).filtered(rel.predicate)
 
 
 def _project(rel: r.Project, below: Below) -> Estimate:

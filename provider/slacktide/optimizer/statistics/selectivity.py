@@ -11,16 +11,16 @@ equality then true of one row. A tenth was tried in its place, and foretold incr
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date
 from math import prod
 from typing import Final, NamedTuple
 
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjuncts
-from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, ColumnFacts, Figure
+from slacktide.optimizer.statistics.computed import Known, facts_of
+from slacktide.optimizer.statistics.constants import number_of
+from slacktide.optimizer.statistics.facts import Figure
 
 EQUAL: Final = Figure(0.1)
 RANGE: Final = Figure(1 / 3)
@@ -28,11 +28,9 @@ LIKE: Final = Figure(0.1)
 OTHER: Final = Figure(0.5)
 ALWAYS: Final = Figure(1.0, "observed")
 NEVER: Final = Figure(0.0, "observed")
-Known = Callable[[int], ColumnFacts]
 _ORDERED: Final = {"<": -1, "<=": -1, ">": 1, ">=": 1}
+_REJECTING: Final = frozenset({"=", "isnotnull", "like", *_ORDERED})
 _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
-_DATE = re.compile(r"DATE '(\d{4}-\d\d-\d\d)'")
 
 
 def selectivity(predicate: s.Scalar | None, known: Known) -> Figure:
@@ -94,45 +92,45 @@ def _either(shares: Sequence[Figure]) -> Figure:
 def _conjoined(parts: Sequence[s.Scalar], shares: Sequence[Figure], known: Known) -> list[Figure]:
     """The shares of conditions that all hold: those that bound one column are one."""
     apart: list[Figure] = []
-    bounded: dict[int, list[tuple[_Bound, Figure]]] = {}
+    bounded: dict[bytes, list[tuple[_Bound, Figure]]] = {}
     for part, share in zip(parts, shares, strict=True):
         bound = _bound(part, known)
         if bound is None:
             apart.append(share)
         else:
-            bounded.setdefault(bound.column.column, []).append((bound, share))
+            bounded.setdefault(bound.value.digest, []).append((bound, share))
     return [*apart, *(_between(found, known) for found in bounded.values())]
 
 
 def _between(found: Sequence[tuple[_Bound, Figure]], known: Known) -> Figure:
-    """The share of rows of which a column lies between bounds.
+    """The share of rows of which a value lies between bounds.
 
-    A value of the column at least, as far as each bound leaves one: who asks for a range takes it for one that has rows.
+    One of all values at least, as far as each bound leaves one: who asks for a range takes it for one that has rows.
     """
     if len(found) == 1:
         return found[0][1]
-    column = found[0][0].column
+    bounded = found[0][0].value
     low = max((bound.place for bound, _ in found if bound.side > 0), default=0.0)
     high = min((bound.place for bound, _ in found if bound.side < 0), default=1.0)
-    distinct = known(column.column).distinct
+    distinct = facts_of(bounded, known).distinct
     value = Figure(0.0, "observed") if distinct is None else distinct
     least = min(1.0 / value.value if value.value >= 1.0 else 0.0, high, 1.0 - low)
     shares = [share for _, share in found]
     if high - low < least:
         shares.append(value)
-    return _there(column, known).scaled(max(high - low, least), *shares)
+    return there(bounded, known).scaled(max(high - low, least), *shares)
 
 
 class _Bound(NamedTuple):
-    """A comparison of a column of a known range with a constant.
+    """A comparison of a value of a known range with a constant.
 
     Attributes:
-        column: it.
+        value: it, without casts.
         side: 1 where values above the constant are meant, -1 where those below.
         place: of the constant in the range, from 0 to 1.
     """
 
-    column: s.Reference
+    value: s.Scalar
     side: int
     place: float
 
@@ -143,12 +141,10 @@ def _bound(part: s.Scalar, known: Known) -> _Bound | None:
     function, (left, right) = part.function, part.arguments
     if isinstance(left, s.Literal):
         function, left, right = _MIRRORED[function], right, left
-    facts, number = _facts(left, known), number_of(right)
+    facts, number = facts_of(left, known), number_of(right)
     while isinstance(left, s.Cast):
         left = left.operand
     if number is None or facts.low is None or facts.high is None or facts.high <= facts.low:
-        return None
-    if not isinstance(left, s.Reference):
         return None
     place = (number - facts.low) / (facts.high - facts.low)
     return _Bound(left, _ORDERED[function], min(max(place, 0.0), 1.0))
@@ -185,38 +181,20 @@ def _leaf(part: s.Scalar, known: Known) -> Figure:
 
 
 def _equality(function: str, left: s.Scalar, right: s.Scalar, known: Known) -> Figure:
-    found = [_facts(value, known).distinct for value in (left, right)]
+    found = [facts_of(value, known).distinct for value in (left, right)]
     counts = [count for count in found if count is not None]
     if not counts:
         return EQUAL
     counts = [count for count in counts if count.origin != "default"] or counts
-    there = [_there(value, known) for value in (left, right) if function == "="]
-    return both(there).scaled(1.0 / max(1.0, *(count.value for count in counts)), *counts)
+    valued = [there(value, known) for value in (left, right) if function == "="]
+    return both(valued).scaled(1.0 / max(1.0, *(count.value for count in counts)), *counts)
 
 
 def _inequality(part: s.Scalar, known: Known) -> Figure:
     bound = _bound(part, known)
     if bound is None:
         return RANGE
-    return _there(bound.column, known).scaled(bound.place if bound.side < 0 else 1.0 - bound.place)
-
-
-def number_of(value: s.Scalar) -> float | None:
-    """A constant as a number; a date counts its days. None where it is neither."""
-    if not isinstance(value, s.Literal):
-        return None
-    day = _DATE.search(value.sql)
-    if day:
-        return _ordinal(day[1])
-    number = _NUMBER.search(value.sql)
-    return float(number[0]) if number and "'" not in value.sql else None
-
-
-def _ordinal(day: str) -> float | None:
-    try:
-        return float(date.fromisoformat(day).toordinal())
-    except ValueError:  # the year 0, which Spark has
-        return None
+    return there(bound.value, known).scaled(bound.place if bound.side < 0 else 1.0 - bound.place)
 
 
 def _told(part: s.Scalar, known: Known) -> Figure:
@@ -225,22 +203,28 @@ def _told(part: s.Scalar, known: Known) -> Figure:
         case s.Literal():
             return NEVER if part.nullable else ALWAYS
         case s.Call("=" | "<" | "<=" | ">" | ">=" | "in", arguments):
-            return both([_there(value, known) for value in arguments])
+            return both([there(value, known) for value in arguments])
         case _:
             return ALWAYS
 
 
-def _there(value: s.Scalar, known: Known) -> Figure:
+def without_nulls(predicate: s.Scalar | None) -> Iterator[int]:
+    """The columns that have no NULL where a predicate is true, by id."""
+    for part in conjuncts(predicate):
+        if isinstance(part, s.Call) and part.function in _REJECTING:
+            for argument in part.arguments:
+                inner = argument
+                while isinstance(inner, s.Cast):
+                    inner = inner.operand
+                if isinstance(inner, s.Reference):
+                    yield inner.column
+
+
+def there(value: s.Scalar, known: Known) -> Figure:
     """The rows that have a value: all of them, where nobody has said how many have none."""
     nulls = _nulls(value, known)
     return ALWAYS if nulls.origin == "default" else but(nulls)
 
 
 def _nulls(value: s.Scalar, known: Known) -> Figure:
-    return _facts(value, known).nulls if value.nullable else NEVER
-
-
-def _facts(value: s.Scalar, known: Known) -> ColumnFacts:
-    while isinstance(value, s.Cast):
-        value = value.operand
-    return known(value.column) if isinstance(value, s.Reference) else UNKNOWN_COLUMN
+    return facts_of(value, known).nulls if value.nullable else NEVER

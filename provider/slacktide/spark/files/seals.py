@@ -61,6 +61,19 @@ def _sealed(store: Store, file: StoredFile, end: bytes | None) -> StoredFile:
     return sealed(file, end)
 
 
+def footers(store: Store, files: Sequence[StoredFile]) -> Iterator[Any]:
+    """The footers of files that are sealed, as pyarrow's `FileMetaData`.
+
+    Raises:
+        ExecutionError: one of them is not there, or no Parquet file.
+    """
+    for some in _portions([(file, file.seal.bytes) for file in files if file.seal is not None]):
+        for (file, _), end in zip(some, store.read_ends(some), strict=True):
+            if end is None:
+                raise _unreadable(file, "it is not there")
+            yield _metadata(file, end)
+
+
 def altered(store: Store, files: Sequence[StoredFile]) -> StoredFile | None:
     """The first of some files of which the end is not what was written."""
     known = [(file, file.seal) for file in files if file.seal is not None]
@@ -87,17 +100,22 @@ def _footer(file: StoredFile, end: bytes) -> int:
 
 def _behind_pages(file: StoredFile, end: bytes) -> int:
     """How many bytes of a file lie behind its last page."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        footer = parquet.read_metadata(pa.BufferReader(end))
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(file, str(error)) from error
+    footer = _metadata(file, end)
     groups = [footer.row_group(i) for i in range(footer.num_row_groups)]
     columns = [group.column(i) for group in groups for i in range(group.num_columns)]
     pages = (_first_page(column) + column.total_compressed_size for column in columns)
     return int(file.size - max(pages, default=0))
+
+
+def _metadata(file: StoredFile, end: bytes) -> Any:
+    """The footer of a file of which the end holds it."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        return parquet.read_metadata(pa.BufferReader(end))
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(file, str(error)) from error
 
 
 def _first_page(column: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +19,7 @@ from slacktide.engine.sources.column_statistics import (
     MOST_COLUMNS,
     dictionary_page,
     merged,
+    narrowed,
     noted,
     statistics_of,
 )
@@ -61,6 +62,30 @@ def test_headers_are_read_however_pages_are_written(compression: str, *, checksu
     assert found["text"].distinct == 1000.0
 
 
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_instants_are_days_and_their_parts(unit: str, zone: str | None) -> None:
+    moments = [datetime(2026, 3, 1, tzinfo=UTC), None, datetime(2026, 3, 4, 18, tzinfo=UTC)]
+    found = told({"at": pa.array(moments, pa.timestamp(unit, zone))})["at"]
+    first = float(date(2026, 3, 1).toordinal())
+    assert found == ColumnStatistics(3, 1, first, first + 3.75, None)
+
+
+def test_of_what_is_left_a_range_and_as_many_values_are_known() -> None:
+    known = ColumnStatistics(4000, 40, 1.0, 100.0, 99.0)
+    assert narrowed(known, ColumnStatistics(1000, 10, 91.0, 100.0, 10.0)) == ColumnStatistics(
+        1000, 10, 91.0, 100.0, pytest.approx(9.0)
+    )
+    texts = ColumnStatistics(4000, 0, None, None, 2000.0)
+    assert narrowed(texts, ColumnStatistics(1000, 0)).distinct == 1000.0
+    assert narrowed(ColumnStatistics(9), ColumnStatistics(5, 0)).distinct is None
+
+
+def test_a_range_that_our_own_files_do_not_tell_stays_what_it_was() -> None:
+    known = ColumnStatistics(4000, 0, 1.0, 100.5, None)
+    assert narrowed(known, ColumnStatistics(10, 0)) == ColumnStatistics(10, 0, 1.0, 100.5, None)
+
+
 def test_a_whole_number_has_no_more_values_than_its_range() -> None:
     keys = pa.array(range(200_000), pa.int64())
     found = told({"key": keys, "part": pa.array([i % 150_000 for i in range(200_000)], pa.int64())})
@@ -85,9 +110,11 @@ def test_a_dictionary_that_was_given_up_early_says_nothing() -> None:
 def test_days_that_no_calendar_has_are_days() -> None:
     days = pa.array([-1_000_000, 2_932_897], pa.int32()).view(pa.date32())
     first = date(1970, 1, 1).toordinal()
-    found = told({"day": days, "at": pa.array([2**62, -(2**62)], pa.timestamp("us"))})
+    far = 2**62
+    found = told({"day": days, "at": pa.array([far, -far], pa.timestamp("us"))})
     assert (found["day"].low, found["day"].high) == (first - 1_000_000.0, first + 2_932_897.0)
-    assert found["at"] == ColumnStatistics(2, 0)
+    assert found["at"].high == first + far / 86_400e6
+    assert found["at"].distinct is None
 
 
 def test_a_text_that_is_none_costs_its_column_at_most() -> None:
