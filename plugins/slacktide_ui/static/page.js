@@ -204,10 +204,18 @@ function theme() {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
 }
 
+/* A store that hangs is asked once at a time: a browser has few connections to one host, and Airflow needs them. */
+let asking = false;
+
+async function beat() {
+  asking = true;
+  try { await refresh(); } finally { asking = false; }
+}
+
 theme();
 try {
   new MutationObserver(theme).observe(window.parent.document.documentElement, { attributes: true, attributeFilter: ["class"] });
 } catch { /* not inside Airflow */ }
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
-refresh();
-setInterval(() => { if (!document.hidden) refresh(); }, EVERY);
+beat();
+setInterval(() => { if (!document.hidden && !asking) beat(); }, EVERY);

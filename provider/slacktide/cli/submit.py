@@ -46,9 +46,12 @@ def _unpublished(report: dict[str, Any]) -> int:
     from slacktide.cli.cycle import gravest
 
     failures = [sink["error"] for sink in report["sinks"].values() if sink["error"]]
-    if failures:
-        print_line({"error": failures[0]})
-    return gravest(failures)
+    code = gravest(failures)
+    for failure in failures:
+        if gravest([failure]) == code:  # of the others another attempt may make an end
+            print_line({"error": failure})
+            break
+    return code
 
 
 def execute(root: str, plan_id: str) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slacktide.engine.arguments import checked
 from slacktide.engine.definitions.catalogue import Catalogue
+from slacktide.engine.definitions.declaring import outstanding
 from slacktide.engine.definitions.drafts import ViewDraft
 from slacktide.store.record import FunctionRecord, Source, ViewRecord
 
@@ -99,3 +100,7 @@ class WorkspaceDefinitions:
     def mark_complete(self, source: str, until: datetime | str) -> None:
         """Say that all data of a source up to a point in time has come."""
         self._catalogue.mark_complete(source, until)
+
+    def outstanding(self, declarations: Mapping[str, Any]) -> list[str]:
+        """What a run would change, as it is declared otherwise and ``"apply": true``: `view NAME`, `source NAME`."""
+        return outstanding(self._catalogue.world(), declarations)

@@ -2,7 +2,8 @@
 
 A look at a workspace gives a `Sight`. It calls for a run when something has landed that no answer
 has yet, when something declared is not there yet, when a sink lacks an answer, or when the workspace cannot be
-read (the run then shows why). A declaration that was changed since the last call does so once. A run that changed nothing
+read (the run then shows why), or when a run would change what is declared otherwise. A declaration that was changed since
+the last call does so once, whatever it says. A run that changed nothing
 leaves the sight as it was; the same sight calls again only after some patience, so that what fails or is
 not due yet never makes a busy loop.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -150,11 +151,20 @@ def observe(config: WorkspaceConfig) -> Sight:
         pending = {name: count for name, count in workspace.pending().items() if count}
     except UserError as error:
         return _broken(config, error)
-    return judge(config, status, pending)
+    try:
+        otherwise = workspace.outstanding(config.declarations)
+    except UserError:
+        otherwise = []  # the run that a change of the Variable calls for says what is wrong with it
+    return judge(config, status, pending, otherwise)
 
 
-def judge(config: WorkspaceConfig, status: Mapping[str, Any], pending: Mapping[str, int]) -> Sight:
-    """Say what a readable workspace calls for, from its status and its pending arrivals."""
+def judge(
+    config: WorkspaceConfig,
+    status: Mapping[str, Any],
+    pending: Mapping[str, int],
+    otherwise: Sequence[str] = (),
+) -> Sight:
+    """Say what a readable workspace calls for, from its status, its pending arrivals and what a run would change in it."""
     missing = [
         f"{part[:-1]} {name}"
         for part in ("sources", "functions", "views")
@@ -168,12 +178,14 @@ def judge(config: WorkspaceConfig, status: Mapping[str, Any], pending: Mapping[s
     reasons = []
     if missing:
         reasons.append(f"{', '.join(missing)} declared and not there yet")
-    if pending:
+    if otherwise:
+        reasons.append(f"{', '.join(otherwise)} declared otherwise")
+    if pending and status.get("views"):  # without a view nobody waits for them
         arrived = ", ".join(f"{count} of {name}" for name, count in sorted(pending.items()))
         reasons.append(f"arrived {arrived}")
     if behind:
         reasons.append(f"the sinks of {', '.join(behind)} lack their answers")
-    state = f"{standing!r} {sorted(pending.items())!r} {missing!r} {behind!r}"
+    state = f"{standing!r} {sorted(pending.items())!r} {missing!r} {behind!r} {otherwise!r}"
     return _sight(config, "; ".join(reasons), state)
 
 
@@ -185,7 +197,8 @@ def _versions(objects: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]
 
 
 def _broken(config: WorkspaceConfig, error: SlacktideError) -> Sight:
-    return _sight(config, f"{error.code}: {error}", f"broken {error.code} {error}")
+    # The text may say how long a store took: by it each look would see something new.
+    return _sight(config, f"{error.code}: {error}", f"broken {error.code}")
 
 
 def _sight(config: WorkspaceConfig, reason: str, state: str) -> Sight:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -287,6 +288,15 @@ def _open_local(address: Address, *, create: bool) -> LocalStore:
     return client
 
 
+_TOLD = re.compile(r"<(Code|Message)>([^<]*)</")
+_CREDENTIALS: Final = frozenset(
+    {"ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
+)
+_REGIONS: Final = frozenset(
+    {"AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException"}
+)
+
+
 def is_denied(path: Path, mode: int = os.R_OK | os.W_OK) -> bool:
     """Ask the file system itself, since obstore says "generic error" for a local refusal."""
     if os.access(path, mode, effective_ids=True):
@@ -307,8 +317,36 @@ def is_disk_full(text: str) -> bool:
     return any(sign in text for sign in _FULL)
 
 
+def fact_of(error: Exception) -> str:
+    """What a failure says in one line: of S3 its code and its message, which stand in XML."""
+    told = {name: text for name, text in _TOLD.findall(str(error)) if text}
+    if "Code" in told:
+        return ": ".join(told[name] for name in ("Code", "Message") if name in told)
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def misconfigured(error: Exception, where: str) -> SlacktideError | None:
+    """What must be changed before the same call can succeed; None where S3 names nothing of that kind."""
+    fact = fact_of(error)
+    code = fact.partition(":")[0]
+    if code in _CREDENTIALS:
+        return SetupError(
+            f"{where} cannot be reached with these credentials: {fact}", hint=GIVE_CREDENTIALS
+        )
+    if code in _REGIONS:
+        return SetupError(
+            f"{where} is in another region: {fact}",
+            hint="give the region of the bucket, as the storage option region or as AWS_REGION",
+        )
+    if code == "NoSuchBucket":
+        return SetupError(
+            f"there is no bucket of {where}: {fact}", hint="create it, or name another"
+        )
+    return None
+
+
 def _translate(error: Exception, where: str, *, denied: bool) -> SlacktideError:
-    fact = next(iter(str(error).splitlines()), type(error).__name__)
+    fact = fact_of(error)
     if denied or isinstance(error, failure.PermissionDeniedError | PermissionError):
         return WorkspaceError(
             f"{where} may not be read or written by this user",
@@ -324,6 +362,8 @@ def _translate(error: Exception, where: str, *, denied: bool) -> SlacktideError:
         return WorkspaceError(
             f"{where} cannot be used: {fact}", hint="choose another address for the workspace"
         )
+    if (found := misconfigured(error, where)) is not None:
+        return found
     if is_disk_full(fact):
         return StorageError(f"no space is left at {where}", hint=MAKE_ROOM)
     return StorageError(f"the store failed at {where}: {fact}", hint=advice_on(fact))

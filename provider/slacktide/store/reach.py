@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from obstore.store import from_url
@@ -45,6 +46,8 @@ _NESTED: Final = "client_options"
 _ENDPOINTS: Final = ("endpoint", "endpoint_url")
 _TRUE: Final = frozenset({"1", "true", "on", "yes", "y"})
 _ANONYMOUS: Final = "org.apache.hadoop.fs.s3a.AnonymousAWSCredentialsProvider"
+# Whoever calls tries again; a page and a sensor that look at several stores have others to look at.
+_PATIENCE: Final = timedelta(seconds=60)
 # obstore signs for this region where none is named.
 _REGION: Final = "us-east-1"
 
@@ -65,6 +68,7 @@ def reach(address: Address, options: Options | None) -> obstore.store.ObjectStor
         url,
         config=cast("S3Config", config) or None,
         client_options=cast("ClientConfig", http) or None,
+        retry_config={"retry_timeout": _PATIENCE},
     )
 
 

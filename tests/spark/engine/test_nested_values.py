@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.lab import Lab
+from tests.harness.lab import Lab, bag
 
 pytestmark = pytest.mark.spark
 
@@ -94,6 +94,23 @@ def test_variants_are_not_kept_for_an_operator(lab: Lab) -> None:
     lab.land("t", insert=[(1, 2.0, 2.0), (2, 0.1, 0.1)])
     report = lab.step(totals="full")
     assert report.views["totals"].reasons == ("UNGROUPABLE_TYPE(ARRAY<VARIANT>)",)
+
+
+def test_variants_are_not_put_together_where_rows_are_looked_for(lab: Lab) -> None:
+    lab.source("a", "id INT, k INT, x DOUBLE", (1, 1, 1.1))
+    lab.source("u", "k INT, is_f BOOLEAN, f FLOAT, d DOUBLE", (1, False, 1.1, 1.1))
+    values = "(SELECT k, IF(is_f, CAST(f AS VARIANT), CAST(d AS VARIANT)) AS v FROM u)"
+    larger = f"SELECT 1 FROM {values} b WHERE CAST(b.v AS DOUBLE) > a.x"  # noqa: S608
+    lab.view("some", f"SELECT id FROM a WHERE EXISTS ({larger})", policy="auto")  # noqa: S608
+    none = f"SELECT id FROM a WHERE NOT EXISTS ({larger} AND b.k = a.k)"  # noqa: S608
+    lab.view("none", none, policy="auto")
+    lab.step()
+    lab.land("u", delete=[(1, False, 1.1, 1.1)], insert=[(1, True, 1.1, 1.1)])
+    report = lab.step(some="full", none="full")
+    assert report.views["some"].reasons == ("UNGROUPABLE_TYPE(VARIANT)",)
+    assert (lab.bag("some"), lab.bag("none")) == (bag([(1,)]), bag([]))
+    lab.land("u", insert=[(1, False, 1.1, 1.1)])
+    lab.step()
 
 
 def test_texts_that_are_no_text_inside_of_other_values(lab: Lab) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slacktide import errors as e
-from tests.harness.lab import Lab
+from tests.harness.lab import Lab, bag
 
 pytestmark = pytest.mark.spark
 
@@ -23,10 +23,23 @@ def test_a_query_that_can_never_run_is_refused(lab: Lab) -> None:
         ("SELECT map(s, id) AS m FROM t", "keys that a collation compares"),
         ("SELECT array(map('k' COLLATE UTF8_LCASE, id)) AS m FROM t", "keys that a collation"),
         ("SELECT CAST('01:02:03' AS TIME) AS t, id FROM t", "UNSUPPORTED_TIME_TYPE"),
+        ("SELECT id, '${spark.app.id}' AS app FROM t", r"the variable \$\{spark.app.id\}"),
+        ("SELECT id FROM t WHERE s = '${env:USER}'", r"the variable \$\{env:USER\}"),
     ):
         with pytest.raises((e.QueryError, e.UnsupportedQueryError), match=told):
             lab.view("bad", text, policy="auto")
     assert not lab.ws.status().views
+
+
+def test_what_is_no_variable_is_a_text(lab: Lab) -> None:
+    lab.source("t", "id INT, s STRING", (1, "${day}"), (2, ""))
+    lab.spark.conf.set("spark.sql.variable.substitute", "false")
+    try:
+        lab.view("v", "SELECT id FROM t WHERE s = '${day}'")
+    finally:
+        lab.spark.conf.unset("spark.sql.variable.substitute")
+    lab.step()
+    assert lab.bag("v") == bag([(1,)])
 
 
 def test_changes_of_what_is_not_there_are_refused(lab: Lab) -> None:

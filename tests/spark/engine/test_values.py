@@ -10,7 +10,7 @@ from decimal import Decimal, localcontext
 import pyarrow as pa
 import pytest
 
-from slacktide.errors import UnsupportedQueryError
+from slacktide.errors import SourceError, UnsupportedQueryError
 from slacktide.spark.tasks.small import as_parquet
 from tests.harness.lab import Lab, bag
 
@@ -328,6 +328,27 @@ def test_text_files(lab: Lab) -> None:
     (folder / "b.csv").write_text("id,name,price\n3,z,2.25\n4,z,0.75\n", encoding="utf-8")
     lab.step(names="incremental")
     assert lab.bag("names")[("z", 2, "Decimal Decimal('3.00')")] == 1
+
+
+@pytest.mark.parametrize("header", ["id,last,first", "id,first", "id,first,last,more"])
+def test_a_header_of_other_columns_is_told(lab: Lab, header: str) -> None:
+    """Spark goes by position where it is not asked to look: names would be swapped."""
+    folder = lab.root / "people"
+    folder.mkdir()
+    (folder / "a.csv").write_text("id,first,LAST\n1,Ada,Byron\n", encoding="utf-8")
+    ddl = "id INT, first STRING, last STRING"
+    given = {"path": str(folder), "format": "csv", "schema": ddl, "options": {"header": True}}
+    lab.ws.add_source("people", kind="files", **given)
+    lab.view("names", "SELECT last, count(*) AS n FROM people GROUP BY last")
+    lab.step()
+    line = ",".join(str(n) for n in range(2, 2 + header.count(",") + 1))
+    (folder / "b.csv").write_text(f"{header}\n{line}\n", encoding="utf-8")
+    with pytest.raises(SourceError, match=r"b\.csv.*CSV header") as caught:
+        lab.ws.refresh(lab.spark)
+    assert "source skip" in str(caught.value.hint)
+    lab.ws.skip("people", 2)
+    lab.step()
+    assert lab.bag("names") == {("Byron", 1): 1}
 
 
 def test_feeds_of_json_lines(lab: Lab) -> None:

@@ -31,6 +31,8 @@ pytestmark = pytest.mark.spark
             "CLOCK(current_date)",
         ),
         ("SELECT date'today' FROM p", "CLOCK('today')"),
+        ("SELECT date'today+01:00' FROM p", "CLOCK('today+01:00')"),
+        ("SELECT cast('today+02:00' AS timestamp) FROM p", "CLOCK('today+02:00')"),
         ("SELECT timestamp 'now' FROM p", "CLOCK('now')"),
         ("SELECT cast(' Tomorrow ' AS date) FROM p", "CLOCK('tomorrow')"),
         ("SELECT k FROM p WHERE date'2020-01-01' < nvl(NULL, 'today')", "CLOCK('today')"),

@@ -12,7 +12,7 @@ import pytest
 from slacktide.algebra.view import ReadView
 from slacktide.common.clock import system_clock
 from slacktide.engine.definitions.catalogue import Catalogue
-from slacktide.engine.definitions.declaring import declare, stated
+from slacktide.engine.definitions.declaring import declare, outstanding, stated
 from slacktide.engine.plan import Alteration, Declared, Plan, Registration
 from slacktide.errors import InvalidNameError, InvalidSettingError, ObjectExistsError
 from slacktide.store import update as u
@@ -81,6 +81,18 @@ def test_apply_replaces_a_view_and_never_a_source(store: Store) -> None:
     former = stated(store.world().views["totals"])
     assert found.register == (Registration("totals", "SELECT 2", {"policy": "full"}, former),)
     assert [notice.split()[0] for notice in found.notices] == ["source"]
+
+
+def test_what_a_run_would_change_is_outstanding_until_it_has(store: Store) -> None:
+    have_view(store)
+    run(store, sources={"orders": source(store, schema="id BIGINT")})
+    wide = {"orders": source(store, schema="id BIGINT, more INT")}
+    other = {"totals": {"sql": "SELECT 2", "policy": "auto"}}
+    both = {"apply": True, "sources": wide, "views": other}
+    assert outstanding(store.world(), both) == ["source orders", "view totals"]
+    assert outstanding(store.world(), {**both, "apply": False}) == []
+    as_it_is = {"totals": {"sql": "SELECT 1", "policy": "auto"}, "new": {"sql": "SELECT 3"}}
+    assert outstanding(store.world(), {"apply": True, "views": as_it_is}) == []
 
 
 def test_a_source_that_gains_columns_is_altered_where_declarations_apply(store: Store) -> None:

@@ -59,6 +59,15 @@ def test_views_that_a_run_only_registers_do_not_begin_behind_others() -> None:
     )
 
 
+def test_a_source_that_is_held_by_now_is_not_taken_in_further() -> None:
+    before = world(*view("v", at=2), arrivals=5)
+    plan = make_plan(before, now=NOW)
+    assert plan.views[0].end == {"t": 5}
+    held = s.fold(before, [(before.number + 1, [s.HoldSource("t", held=True)])])
+    assert stale(held, plan) == "source t, which is held"
+    assert again(held, plan, "source t, which is held", PRICES).views[0].program is None
+
+
 def test_views_may_stay_behind_others_for_good() -> None:
     """Where nothing more of a source is taken in, a plan that is made again would go no further."""
     coming = Declared(register=(Registration("new", "SELECT 1", {}),))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slacktide.errors import StorageError, UnknownObjectError
+from slacktide.errors import SetupError, StorageError, UnknownObjectError
 from slacktide.orchestration import arrivals, trigger
 from slacktide.orchestration.arrivals import Sight, decide, judge
 from slacktide.orchestration.trigger import DeltaArrivalTrigger
@@ -41,6 +41,18 @@ def test_an_arrival_calls():
     assert sight.calls
     assert sight.reason == "arrived 2 of orders"
     assert step(sight, {}).ready == ("shop",)
+
+
+def test_arrivals_that_no_view_waits_for_do_not_call():
+    assert not judge(replace(SHOP, declarations={}), status(views=()), {"orders": 2}).calls
+
+
+def test_a_store_that_cannot_be_reached_is_the_same_whatever_it_says_of_time():
+    marks = {
+        arrivals._broken(SHOP, SetupError(f"/x needs credentials: 401 in {ms} ms")).mark
+        for ms in (1.23, 4.56)
+    }
+    assert len(marks) == 1
 
 
 def test_a_sink_that_lacks_its_answer_calls():
@@ -98,6 +110,15 @@ def test_a_declaration_that_is_changed_calls_once():
         "shop", root="/x", declarations=dict(sorted(SHOP.declarations.items(), reverse=True))
     )
     assert step(judge(other, status(), {}), memory, minutes=1).ready == (), "in another order"
+
+
+def test_what_a_run_did_not_change_as_it_failed_calls_again_after_patience():
+    sight = judge(SHOP, status(), {}, ["view revenue"])
+    assert sight.reason == "view revenue declared otherwise"
+    memory = step(sight, {}).memory
+    assert step(sight, memory, minutes=9).ready == ()
+    assert step(sight, memory, minutes=10).ready == ("shop",)
+    assert step(judge(SHOP, status(), {}), memory, minutes=60).ready == ()
 
 
 def test_what_is_seen_beside_a_call_is_remembered_as_it_was_declared():

@@ -315,6 +315,24 @@ def test_old_reports_leave_the_world_but_not_their_runs() -> None:
     assert world.runs[3].report == {"n": 3}
 
 
+def test_the_newest_report_of_each_way_of_a_view_stays() -> None:
+    def run(number: int, way: str, *views: str) -> list[s.Update]:
+        told = {name: {"predicted": {"way": way}} for name in views}
+        return [s.RecordRun(number, f"p{number}", {"views": told})]
+
+    first = [run(1, "text", "v"), run(2, "full", "v"), run(3, "text", "v", "gone")]
+    more = [run(n, "incremental", "v") for n in range(4, 2 * KEPT_REPORTS)]
+    added = s.AddView("v", "SELECT 1", {}, {}, {})
+    world = after([added], *first, *more)
+    known = [n for n, record in world.runs.items() if record.report]
+    newest = 2 * KEPT_REPORTS - 1
+    evicted = newest - KEPT_REPORTS
+    assert known == [2, 3, evicted, *range(evicted + 1, newest + 1)]
+    dropped: list[list[s.Update]] = [[s.DropView("v")], run(newest + 1, "text", "w")]
+    world = s.fold(world, enumerate(dropped, world.number + 1))
+    assert next(n for n, record in world.runs.items() if record.report) == evicted + 2
+
+
 FUNCTION = s.AddFunction(s.FunctionRecord("price", "m:price", "DOUBLE", {}))
 
 

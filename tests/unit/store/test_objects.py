@@ -13,12 +13,13 @@ from obstore.exceptions import GenericError
 from slacktide.errors import (
     InvalidSettingError,
     RetryableError,
+    SetupError,
     StorageError,
     WorkspaceError,
     WorkspaceMissingError,
 )
 from slacktide.store import Objects, connect, parse_address
-from slacktide.store.objects import _translate
+from slacktide.store.objects import GIVE_CREDENTIALS, _translate
 
 NAMES = ["plain", "a b.txt", "p%20q", "day=2026-01-01/é#x.parquet", 'q"?*[x]{y}~|^`']
 
@@ -168,3 +169,24 @@ def test_reads_parts_of_many_in_their_order(objects: Objects) -> None:
     found = objects.get_ranges([(f"k{i}", 4, 8) for i in range(41)])
     assert list(found) == [*(f"{i:04}".encode() for i in range(40)), None]
     assert list(objects.get_ranges([("k7", 0, 2), ("k7", 7, 8)])) == [b"00", b"7"]
+
+
+@pytest.mark.parametrize(
+    ("code", "way_out"),
+    [
+        ("ExpiredToken", GIVE_CREDENTIALS),
+        ("PermanentRedirect", "region"),
+        ("NoSuchBucket", "create it"),
+    ],
+)
+def test_what_s3_says_in_xml_is_told_and_is_no_matter_of_trying_again(
+    code: str, way_out: str
+) -> None:
+    body = f'<?xml version="1.0"?>\n<Error><Code>{code}</Code><Message>so it is</Message></Error>'
+    error = GenericError(f"Error performing GET http://s3 in 1.2ms: 400 Bad Request: {body}")
+    told = _translate(error, "s3://b/w", denied=False)
+    assert isinstance(told, SetupError)
+    assert f"{code}: so it is" in str(told)
+    assert way_out in (told.hint or "")
+    busy = GenericError(f"503: {body.replace(code, 'SlowDown')}")
+    assert isinstance(_translate(busy, "s3://b/w", denied=False), StorageError)

@@ -66,6 +66,28 @@ def declare(catalogue: Catalogue, world: World, declarations: Mapping[str, Any])
     return Declared(tuple(register), tuple(notices), tuple(alter))
 
 
+def outstanding(world: World, declarations: Mapping[str, Any]) -> list[str]:
+    """What a run would change, as it is declared otherwise than the workspace has it and ``"apply": true``.
+
+    Raises:
+        InvalidSettingError, InvalidNameError: a declaration is wrong.
+    """
+    if declarations.get("apply", False) is not True:
+        return []
+    found = []
+    for name, given in _declared(declarations, "source").items():
+        record, arguments = world.sources.get(name), _without(given, "kind")
+        if record is not None and _asks_for_columns(record, given["kind"], arguments):
+            found += [f"source {name}"] if is_wider(record, arguments["schema"]) else []
+    for name, given in _declared(declarations, "view").items():
+        settings = _without(given, "sql")
+        if name in world.views and _is_other(
+            world, name, given["sql"], check_settings(name, settings)
+        ):
+            found.append(f"view {name}")
+    return found
+
+
 def _added(
     catalogue: Catalogue,
     world: World,

@@ -201,6 +201,7 @@ class Knowledge:
                     bytes=float(changes.bytes),
                     deleted=deleted_rows(source, changes.deletes, changed),
                     covered=covered_by(source, start, end),
+                    files=float(max(end - start, 1)),
                 ),
             ),
             columns=column_facts(source.statistics, source.key, counted),

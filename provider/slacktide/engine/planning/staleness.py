@@ -52,6 +52,8 @@ def stale(world: World, plan: Plan) -> str:
             return f"view {view.view}"
         if record.paused:
             return f"view {view.view}, which is paused"
+        if view.program is not None and (held := _held(world, view.end, ends)):
+            return held
         moved = (
             _moved_source(world, view.end)
             or _moved_state(world, view, ends)
@@ -61,6 +63,12 @@ def stale(world: World, plan: Plan) -> str:
         if moved:
             return moved
     return lost(world, plan)
+
+
+def _held(world: World, end: Mapping[str, int], ends: Mapping[str, int]) -> str:
+    """Name a source that is held by now and of which the plan takes in more than one that is made now would."""
+    held = (name for name in end if name in world.sources and world.sources[name].held)
+    return next((f"source {n}, which is held" for n in held if end[n] > ends.get(n, end[n])), "")
 
 
 def _moved_source(world: World, versions: Mapping[str, int]) -> str:

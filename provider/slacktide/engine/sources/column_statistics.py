@@ -183,13 +183,23 @@ def _bounds(one: ColumnStatistics, other: ColumnStatistics) -> tuple[float | Non
 
 
 def _values(one: ColumnStatistics, other: ColumnStatistics, most: float) -> float | None:
-    """Values that lie in both ranges are taken for the same ones, as far as there may be so many."""
+    """Values that lie in both ranges are taken for the same ones, but for those of which a file has no two rows."""
     if one.distinct is None or other.distinct is None:
         known, unknown = (other, one) if one.distinct is None else (one, other)
         has_few = unknown.rows - (unknown.nulls or 0) <= FEW * known.rows
         return known.distinct if has_few else None
     added = _outside(one, other) * other.distinct
-    return min(max(one.distinct, other.distinct, one.distinct + added), most)
+    found = max(one.distinct, other.distinct, one.distinct + added)
+    low, high = _bounds(one, other)
+    if low is not None and high is not None and _is_capped(other):
+        found = max(found, min(one.distinct + other.distinct, high - low + 1.0))
+    return min(found, most)
+
+
+def _is_capped(one: ColumnStatistics) -> bool:
+    """Whether as many values are known as there are rows: of a column of more of them another file has others."""
+    there = one.rows - (one.nulls or 0)
+    return one.distinct is not None and one.distinct >= (1.0 - FEW) * there
 
 
 def _outside(one: ColumnStatistics, other: ColumnStatistics) -> float:

@@ -28,7 +28,14 @@ from slacktide.errors import (
 )
 from slacktide.store.address import Address, parse_address
 from slacktide.store.links import circle_below, circle_on
-from slacktide.store.objects import GIVE_CREDENTIALS, advice_on, is_denied, is_folder
+from slacktide.store.objects import (
+    GIVE_CREDENTIALS,
+    advice_on,
+    fact_of,
+    is_denied,
+    is_folder,
+    misconfigured,
+)
 from slacktide.store.reach import reach
 
 if TYPE_CHECKING:
@@ -274,7 +281,7 @@ def _denied(where: str) -> SourceError:
 
 
 def _translate(error: Exception, where: str) -> SlacktideError:
-    fact = next(iter(str(error).splitlines()), type(error).__name__)
+    fact = fact_of(error)
     is_refused = Path(where).is_absolute() and is_denied(Path(where), os.R_OK)
     if isinstance(error, failure.PermissionDeniedError | PermissionError) or is_refused:
         return _denied(where)
@@ -290,4 +297,6 @@ def _translate(error: Exception, where: str) -> SlacktideError:
         return SourceError(
             f"{where} cannot be read: {fact}", hint="rename or remove the file that it speaks of"
         )
+    if (found := misconfigured(error, where)) is not None:
+        return found
     return StorageError(f"the store failed at {where}: {fact}", hint=advice_on(fact))

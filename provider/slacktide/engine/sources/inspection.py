@@ -281,7 +281,11 @@ def _check_halves(path: str, footer: Footer, expected: Expected) -> None:
         sign, row = (odd.column(name)[0].as_py() for name in (_SIGN, _ROW))
         has, lacks = _IMAGES if sign < 0 else _IMAGES[::-1]
         shown = ", ".join(f"{name} {_spelled(odd.column(name))}" for name in key)
-        raise expected.wrong(path, f"has an {has} without its {lacks} for {shown}, row {row}")
+        raise expected.wrong(
+            path,
+            f"has an {has} without its {lacks} for {shown}, row {row} (an update that gives a row another key is "
+            "written as a delete and an insert)",
+        )
 
 
 def _spelled(column: Any) -> str:

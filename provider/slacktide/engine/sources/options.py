@@ -17,6 +17,7 @@ _OWN_OPTIONS: Final = frozenset(
         "basepath",
         "columnnameofcorruptrecord",
         "ignorecorruptfiles",
+        "ignoreextension",
         "ignoremissingfiles",
         "inferschema",
         "mergeschema",

@@ -2,18 +2,23 @@
 
 With work x_i and CPU y_i of run i, the coefficients c ≥ 0 minimise
 
-    Σ ((x_i · c − y_i) / max(y_i, floor))² + strength · Σ_j ((c_j − p_j) / p_j)²
+    Σ H(log(x_i · c / y_i)) + strength · Σ_j ((c_j − p_j) / p_j)²
 
-where p are those known before: the residuals are relative, as runs differ by a thousand, and with few
-runs, or runs that say nothing of a kind of work, c stays at p. A kind whose p is zero stays at zero.
-The minimum is found on the normal equations by the active set of C. L. Lawson and R. J. Hanson,
-*Solving Least Squares Problems*, 1974, §23.3, for the unknowns u_j = c_j / p_j.
+where p are those known before. The residuals are logarithms, as runs differ by a thousand and twice too much shall count as
+half too little does: relative to y alone, prices become too low, and one run that took next to nothing rules them. H is the
+square, and linear beyond `FAR` (P. J. Huber, *Robust Estimation of a Location Parameter*, 1964). With few runs, or runs that
+say nothing of a kind of work, c stays at p. A kind whose p is zero stays at zero.
+
+It is found by least squares whose weights are made anew in each round, of what the last one predicts, so that the slopes are
+those of H; each by the active set of C. L. Lawson and R. J. Hanson, *Solving Least Squares Problems*, 1974, §23.3, on the normal
+equations for the unknowns u_j = c_j / p_j.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import log
 from statistics import median, quantiles
 from typing import Final
 
@@ -24,6 +29,10 @@ STRENGTH: Final = 0.03
 """What it costs to move a price by all it was, where a run that is wrong by all it took costs 1."""
 FLOOR: Final = 0.05
 """Seconds of CPU below which runs tell of noise more than of work."""
+FAR: Final = 1.0
+"""The logarithm beyond which a run is an odd one: predicted and measured are 2.7 times apart."""
+ROUNDS: Final = 4
+"""After which prices hardly move any more."""
 _TINY: Final = 1e-12
 
 Matrix = list[list[float]]
@@ -76,21 +85,38 @@ def fit(
         kinds: by default those that are paid in tasks.
     """
     kinds = [kind for kind in kinds if getattr(before, kind) > 0]
-    gram: Matrix = [
-        [STRENGTH if i == j else 0.0 for j in range(len(kinds))] for i in range(len(kinds))
-    ]
+    coefficients = before
+    for _ in range(ROUNDS if samples else 0):
+        coefficients = _round(samples, before, coefficients, kinds)
+    return Fit(coefficients, len(samples), *_errors(samples, coefficients))
+
+
+def _round(
+    samples: Sequence[Sample], before: Coefficients, latest: Coefficients, kinds: Sequence[str]
+) -> Coefficients:
+    """The prices of one round, with weights of what the latest ones predict."""
+    prices: Row = [getattr(before, kind) for kind in kinds]
+    places = range(len(kinds))
+    gram: Matrix = [[STRENGTH if i == j else 0.0 for j in places] for i in places]
     target: Row = [STRENGTH] * len(kinds)
     for sample in samples:
-        scale = max(sample.seconds, FLOOR)
-        row = [getattr(sample.work, kind) * getattr(before, kind) / scale for kind in kinds]
-        for i, left in enumerate(row):
-            target[i] += left * sample.seconds / scale
-            for j, right in enumerate(row):
-                gram[i][j] += left * right
-    shares = solve_non_negative(gram, target)
-    found = {kind: getattr(before, kind) * share for kind, share in zip(kinds, shares, strict=True)}
-    coefficients = replace(before, **found)
-    return Fit(coefficients, len(samples), *_errors(samples, coefficients))
+        shares = [getattr(sample.work, k) * p for k, p in zip(kinds, prices, strict=True)]
+        predicted = sum(getattr(sample.work, kind) * getattr(latest, kind) for kind in kinds)
+        weight = _weight(max(predicted, FLOOR), max(sample.seconds, FLOOR))
+        for i, left in enumerate(shares):
+            target[i] += weight * left * sample.seconds
+            for j, right in enumerate(shares):
+                gram[i][j] += weight * left * right
+    found = solve_non_negative(gram, target)
+    return replace(before, **{k: p * u for k, p, u in zip(kinds, prices, found, strict=True)})
+
+
+def _weight(predicted: float, measured: float) -> float:
+    """By which a squared difference has the slope of H: H'(log p/y) / p = 2 · weight · (p − y)."""
+    far = abs(log(predicted / measured))
+    if far < _TINY:
+        return 1.0 / predicted**2
+    return min(far, FAR) / (predicted * abs(predicted - measured))
 
 
 def _errors(

@@ -13,6 +13,7 @@ from slacktide.optimizer.costs.vector import Vector
 from slacktide.optimizer.memo.hole import ChangesBetween, Hole, SnapshotAt, SnapshotNear
 from slacktide.optimizer.memo.memo import Memo
 from slacktide.optimizer.statistics import Estimate, Figure, Statistics
+from slacktide.optimizer.statistics.intervals import together
 from slacktide.optimizer.statistics.memo import GroupSizes, holes
 from slacktide.optimizer.statistics.widths import packed
 from slacktide.program import operator as o
@@ -58,8 +59,8 @@ class MemoCosts:
                 return read_work(gives.rows.value, source.bytes, source.files)
             case ChangesBetween():
                 instants = range(flat.start + 1, flat.end + 1)
-                size = sum(known.source(flat.source).change(i).bytes for i in instants)
-                return read_work(gives.rows.value, size, float(len(instants)))
+                told = together([known.source(flat.source).change(i) for i in instants])
+                return read_work(gives.rows.value, told.bytes, told.files)
             case _:
                 inputs = [self._as_read(hole) for hole in holes(flat)]
                 return operator_work(flat, inputs, gives, known)

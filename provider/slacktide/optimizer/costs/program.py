@@ -178,7 +178,7 @@ def _work(operator: Operator, often: Times, shares: Reached, sizes: Sizes) -> Ve
     match operator:
         case o.ReadChanges():
             change = known.source(operator.source).change(END)
-            return read_work(change.rows.value, change.bytes).times(often.count)
+            return read_work(change.rows.value, change.bytes, change.files).times(often.count)
         case o.ReadSnapshot():
             source = known.source(operator.source)
             work = read_work(source.rows.value, source.bytes, source.files)

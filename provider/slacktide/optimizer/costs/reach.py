@@ -142,11 +142,16 @@ def _covered(bound: Bound, place: int, sizes: Sizes) -> float | None:
 def _of_origin(origin: Origin, place: int, sizes: Sizes) -> float | None:
     """The share of the range of a key in which its values lie that filters have left of some changes."""
     key, rows = origin.keys[place], sizes.of(origin.by)
-    facts = rows.columns.get(key.column) if isinstance(key, Reference) else None
+    if not isinstance(key, Reference):
+        return None
+    facts = rows.columns.get(key.column)
     if facts is None or facts.covered is None:
         return None
     all_rows = rows_read(origin.by, sizes)
-    return facts.covered.value * _thinned(min(rows.rows.value, all_rows), all_rows, facts.distinct)
+    # Of the values that a filter leaves nobody knows where they lie.
+    of_all = (sizes.of(leaf).columns.get(key.column) for leaf in _leaves(origin.by))
+    values = next((one.distinct for one in of_all if one is not None), facts.distinct)
+    return facts.covered.value * _thinned(min(rows.rows.value, all_rows), all_rows, values)
 
 
 def _thinned(left: float, rows: float, distinct: Figure | None) -> float:

@@ -60,17 +60,26 @@ def rules(instants: int, *, is_guided: bool, is_pruned: bool) -> tuple[MemoRule,
             skip=_has_another_way if is_pruned else never,
         ),
     ]
-    if not is_guided:
-        found.append(
-            MemoRule(
-                name="merge_changes",
-                identity="X_w = X_u + (ΔX + ΔX)",
-                source="Tempura: intra-TVR rules, left out by guided exploration",
-                pattern=(Has("q", "snap", SetSnap),),
-                apply=_merge_changes,
-            )
-        )
-    return tuple(found)
+    return (*found, *(() if is_guided else _merging()))
+
+
+def _merging() -> tuple[MemoRule, MemoRule]:
+    source = "Tempura: intra-TVR rules, left out by guided exploration"
+    changes = MemoRule(
+        name="merge_changes",
+        identity="X_w = X_u + (ΔX + ΔX)",
+        source=source,
+        pattern=(Has("q", "snap", SetSnap),),
+        apply=_merge_changes,
+    )
+    states = MemoRule(
+        name="merge_state_changes",
+        identity="ΔS over two intervals = ΔS + ΔS",
+        source=source,
+        pattern=(Has("q", "delta", ValDelta),),
+        apply=_merge_state_changes,
+    )
+    return changes, states
 
 
 def _ask_at_all_instants(instants: int) -> MemoRule:
@@ -165,6 +174,19 @@ def _merge_changes(found: Binding, memo: Memo) -> None:
         old = memo.ask(q, SetSnap(start), columns)
         memo.fill(q, found["snap"], o.Add((old, memo.ask(q, wide, columns)), columns))
         start = predecessor(start)
+
+
+def _merge_state_changes(found: Binding, memo: Memo) -> None:
+    """Add what the groups of each interval were changed by: an early run has then added up what came until it."""
+    q, delta = found["q"], found["delta"]
+    intervals = _intervals(delta.start, delta.end)
+    if len(intervals) < 2:
+        return
+    columns = memo.groups.hole(memo.links(q)[delta]).columns
+    pieces = tuple(
+        memo.ask(q, ValDelta(delta.layout, *ends), columns, of_state=True) for ends in intervals
+    )
+    memo.fill(q, delta, o.Add(pieces, columns))
 
 
 def _intervals(start: Version, end: Version) -> list[tuple[Version, Version]]:

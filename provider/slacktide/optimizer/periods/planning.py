@@ -170,11 +170,12 @@ class _Planning:
         self.is_cut |= not rounds.is_whole
         cost = float(found.cost) * MICRO
         is_small = 0 < operators_planned(found.program) <= MOST_OPERATORS
-        instead = waiting
+        instead: float | None = waiting
         if is_small and is_worth(cost, waiting):
-            instead = min(waiting, float(due) * self._later(pricing))
-        if not is_small or not is_worth(cost, instead):
-            return self._idle("waiting costs less", _compared(cost, instead))
+            later = self._later(pricing)
+            instead = None if later is None else min(waiting, float(due) * later)
+        if not is_small or instead is None or not is_worth(cost, instead):
+            return self._wait(cost, instead)
         if passed := self._passed(found.program):
             return self._idle(f"{passed} are in no mirror")
         now = newest(before_last(known.statistics))
@@ -185,6 +186,11 @@ class _Planning:
             guard=pricing.early_guard(own, margin),
             turn=replace(self.turn, writes=found.scopes, expects=self._expected()),
         )
+
+    def _wait(self, cost: float, instead: float | None) -> ViewPlan:
+        if instead is None:
+            return self._idle("nobody knows what waiting costs")
+        return self._idle("waiting costs less", _compared(cost, instead))
 
     def _passed(self, program: Program) -> str:
         return passed_snapshot(program, self.progress.reached[-1], self.situation.mirrors)
@@ -247,15 +253,15 @@ class _Planning:
         chains = (*self.progress.keeps, *self.progress.stored)
         return {chain: self.situation.states[chain] for chain in chains}
 
-    def _later(self, pricing: Pricing) -> float:
-        """What the due refresh takes if all since the last stored refresh is left to it; 0 where nobody knows."""
+    def _later(self, pricing: Pricing) -> float | None:
+        """What the due refresh takes if all since the last stored refresh is left to it; None where nobody knows."""
         past = len(self.progress.reached)
         if past == 1:
             return inf  # then that is what waiting is priced by
         quiet = frozenset((name, at) for name, at in self.progress.quiet if at <= past)
         rounds = self._rounds(united(self.progress.statistics, past - 1), quiet, pricing)
         if rounds is not None and not rounds.is_whole:
-            return 0.0
+            return None
         try:
             return inf if rounds is None else rounds.onward().key[0] * MICRO
         except UnreachableError:

@@ -80,8 +80,8 @@ class Maintainability:
                 )
             case r.Aggregate():
                 return _ungroupable([key.column.type for key in rel.keys])
-            case r.Join() if rel.kind == "anti" and _is_not_in_of_doubles(rel.condition):
-                return Reason("OPERATOR_NOT_INCREMENTAL", "NOT IN of floating-point numbers")
+            case r.Join():
+                return _untestable(rel)
             case r.Window() if not rel.partition and not self._backed[rel.child]:
                 return Reason("OPERATOR_NOT_INCREMENTAL", "window without PARTITION BY")
             case r.Window():
@@ -139,6 +139,19 @@ def _remembered(rel: r.Rel) -> list[DataType]:
             return [equal.right.type for equal in parts_of(rel).equalities]
         case _:
             return []
+
+
+def _untestable(rel: r.Join) -> Reason | None:
+    if rel.kind == "anti" and _is_not_in_of_doubles(rel.condition):
+        return Reason("OPERATOR_NOT_INCREMENTAL", "NOT IN of floating-point numbers")
+    return _unlike([column.type for side in _tested(rel) for column in side.columns])
+
+
+def _tested(rel: r.Join) -> tuple[r.Rel, ...]:
+    """The sides of which it counts whether a row is there, so that equal rows are put together."""
+    if rel.kind == "inner":
+        return ()
+    return {"right": (rel.left,), "full": (rel.left, rel.right)}.get(rel.kind, (rel.right,))
 
 
 def _is_not_in_of_doubles(condition: Scalar | None) -> bool:

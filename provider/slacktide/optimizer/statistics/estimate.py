@@ -37,6 +37,7 @@ from slacktide.optimizer.statistics.selectivity import (
     ALWAYS,
     NEVER,
     both,
+    bounded,
     selectivity,
     there,
     without_nulls,
@@ -83,9 +84,10 @@ class Estimate:
     def filtered(self, predicate: s.Scalar | None) -> Estimate:
         """The rows for which a predicate is true."""
         left = self.share(selectivity(predicate, self.column))
-        there = (column for column in without_nulls(predicate) if column in self.columns)
-        changed = {column: replace(self.columns[column], nulls=NO_NULLS) for column in there}
-        return replace(left, columns={**self.columns, **changed}) if changed else left
+        columns = {**self.columns, **dict(bounded(predicate, self.column))}
+        for column in without_nulls(predicate):
+            columns[column] = replace(columns.get(column, UNKNOWN_COLUMN), nulls=NO_NULLS)
+        return replace(left, columns=columns)
 
 
 def source_columns(statistics: Statistics, source: str, fields: r.Columns) -> Columns:
@@ -283,23 +285,3 @@ def groups(keys: Sequence[s.Scalar], child: Estimate) -> Figure:
     if is_open:
         return Figure(max(GROUPED * child.rows.value, most))
     return Figure(most, worst(child.rows, known))
-
-
-def added(children: Sequence[Estimate], sides: Sequence[r.Columns], fields: r.Columns) -> Estimate:
-    """The rows of several relations one after another, columns by position."""
-    rows = total(child.rows for child in children)
-    columns: dict[int, ColumnFacts] = {}
-    for at, field in enumerate(fields):
-        known = [
-            child.columns.get(side[at].id, UNKNOWN_COLUMN)
-            for child, side in zip(children, sides, strict=True)
-        ]
-        figures = [facts.distinct for facts in known if facts.distinct is not None]
-        largest = max(figures, key=lambda figure: figure.value, default=None)
-        whole = largest is not None and len(figures) == len(known)
-        wholes = {facts.whole for facts in known}
-        columns[field.id] = ColumnFacts(
-            Figure(largest.value, worst(*figures)) if whole and largest is not None else None,
-            whole=known[0].whole if len(wholes) == 1 else None,
-        )
-    return Estimate(rows, columns, sum(child.planned_bytes for child in children))

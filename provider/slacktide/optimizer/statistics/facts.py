@@ -105,12 +105,14 @@ class ChangeFacts:
         deleted: how many of the rows take a row away.
         covered: by column, the share of the range of the source's values in which those of the change lie; of
             the columns alone of which that is known.
+        files: in which they are.
     """
 
     rows: Figure
     bytes: float = 0.0
     deleted: Figure = Figure(0.0)
     covered: Mapping[str, Figure] = field(default_factory=lambda: MappingProxyType({}))
+    files: float = 1.0
 
     def scaled(self, factor: float) -> ChangeFacts:
         """So many times as much, over the same share of each range."""

@@ -42,6 +42,7 @@ def together(changes: Sequence[ChangeFacts]) -> ChangeFacts:
         rows=total(change.rows for change in changes),
         bytes=sum(change.bytes for change in changes),
         deleted=total(change.deleted for change in changes),
+        files=sum(change.files for change in changes),
     )
 
 

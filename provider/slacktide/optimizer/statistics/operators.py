@@ -15,7 +15,6 @@ from slacktide.algebra import scalar as s
 from slacktide.optimizer.statistics.estimate import (
     GENERATED,
     Estimate,
-    added,
     assigned,
     changed_columns,
     domains,
@@ -28,6 +27,7 @@ from slacktide.optimizer.statistics.estimate import (
 from slacktide.optimizer.statistics.facts import END, Figure, Statistics, total
 from slacktide.optimizer.statistics.relation import Cardinality
 from slacktide.optimizer.statistics.selectivity import ALWAYS, but
+from slacktide.optimizer.statistics.unions import added
 from slacktide.optimizer.statistics.widths import (
     in_memory,
     joined,

@@ -16,7 +16,6 @@ from slacktide.optimizer.statistics.estimate import (
     GENERATED,
     Columns,
     Estimate,
-    added,
     assigned,
     expanded,
     groups,
@@ -27,6 +26,7 @@ from slacktide.optimizer.statistics.estimate import (
 )
 from slacktide.optimizer.statistics.facts import ColumnFacts, Figure, Statistics, total
 from slacktide.optimizer.statistics.selectivity import NEVER, but
+from slacktide.optimizer.statistics.unions import added
 from slacktide.optimizer.statistics.widths import in_memory, joined, reshaped, summarised
 
 Below = Callable[[r.Rel], Estimate]

@@ -20,7 +20,7 @@ from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjuncts
 from slacktide.optimizer.statistics.computed import Known, facts_of
 from slacktide.optimizer.statistics.constants import number_of
-from slacktide.optimizer.statistics.facts import Figure
+from slacktide.optimizer.statistics.facts import ColumnFacts, Figure
 
 EQUAL: Final = Figure(0.1)
 RANGE: Final = Figure(1 / 3)
@@ -146,8 +146,15 @@ def _bound(part: s.Scalar, known: Known) -> _Bound | None:
         left = left.operand
     if number is None or facts.low is None or facts.high is None or facts.high <= facts.low:
         return None
-    place = (number - facts.low) / (facts.high - facts.low)
-    return _Bound(left, _ORDERED[function], min(max(place, 0.0), 1.0))
+    place = min(max((number - facts.low) / (facts.high - facts.low), 0.0), 1.0)
+    if facts.low <= number <= facts.high and facts.distinct is not None:
+        place = _beside(place, function, 1.0 / max(facts.distinct.value, 1.0))
+    return _Bound(left, _ORDERED[function], place)
+
+
+def _beside(place: float, function: str, share: float) -> float:
+    """The place of a constant that is a value itself: a bound leaves that out or has it, even where it is the first or the last one."""
+    return max(place, share) if function in {"<=", ">"} else min(place, 1.0 - share)
 
 
 def but(share: Figure) -> Figure:
@@ -218,6 +225,52 @@ def without_nulls(predicate: s.Scalar | None) -> Iterator[int]:
                     inner = inner.operand
                 if isinstance(inner, s.Reference):
                     yield inner.column
+
+
+def bounded(predicate: s.Scalar | None, known: Known) -> Iterator[tuple[int, ColumnFacts]]:
+    """The columns of which a predicate leaves few values, by id, with what is known of those.
+
+    Without it a join by such a column, or groups of it, would have the rows of one value share all of them.
+    """
+    bounds: dict[int, list[_Bound]] = {}
+    for part in conjuncts(predicate):
+        bound = _bound(part, known)
+        if bound is not None and isinstance(bound.value, s.Reference):
+            bounds.setdefault(bound.value.column, []).append(bound)
+        match part:
+            case s.Call("=", (s.Reference(column), s.Literal())):
+                yield column, _of_values(known(column), 1.0)
+            case s.Call("in", (s.Reference(column), *listed)) if _are_constants(listed):
+                yield column, _of_values(known(column), float(len(listed)))
+    for column, found in bounds.items():
+        low = max((bound.place for bound in found if bound.side > 0), default=0.0)
+        high = min((bound.place for bound in found if bound.side < 0), default=1.0)
+        yield column, _within(known(column), low, max(low, high))
+
+
+def _are_constants(listed: Sequence[s.Scalar]) -> bool:
+    return all(isinstance(one, s.Literal) for one in listed)
+
+
+def _of_values(facts: ColumnFacts, values: float) -> ColumnFacts:
+    is_known = facts.distinct is not None and facts.distinct.origin != "default"
+    if is_known and facts.distinct is not None:
+        values = min(values, max(facts.distinct.value, 1.0))
+    return replace(facts, distinct=Figure(values, "observed"), whole=None)
+
+
+def _within(facts: ColumnFacts, low: float, high: float) -> ColumnFacts:
+    """A part of the range of a column, and as much of its values."""
+    if facts.low is None or facts.high is None or facts.distinct is None:
+        return facts
+    width, values = facts.high - facts.low, facts.distinct.value
+    return replace(
+        facts,
+        distinct=replace(facts.distinct, value=max(values * (high - low), min(values, 1.0))),
+        low=facts.low + low * width,
+        high=facts.low + high * width,
+        whole=None,
+    )
 
 
 def there(value: s.Scalar, known: Known) -> Figure:

@@ -31,6 +31,10 @@ _NAMED = re.compile(r"\[([A-Z][A-Z_]+)[.\]]")
 # What several stages that fail at once are reported as; the failures themselves stand inside.
 _WRAPPERS = ("STAGE_MATERIALIZATION_MULTIPLE_FAILURES",)
 _READ = re.compile(r"while reading file (\S+?)\.?\s")
+_SAID = re.compile(
+    r"^(?:Caused by)?: .+(?:\n(?![\t ]+(?:at |\.\.\.)|Caused by: |:).+)*", re.MULTILINE
+)
+"""What each exception of a trace says."""
 _MALFORMED = "MALFORMED_RECORD"
 _FILES = (
     "FAILED_READ_FILE",
@@ -240,7 +244,9 @@ def first_line(failure: BaseException) -> str:
     """What a failure says, in one line, without Spark's trace."""
     text = str(failure).strip() or type(failure).__name__
     if isinstance(failure, Py4JJavaError):
-        said = [line for line in text.splitlines() if line.startswith((": ", "Caused by: "))]
-        told = [line.split(": ", 2)[-1].strip() for line in (*said[:1], *said[-1:])]
+        said = _SAID.findall(text)
+        # The outermost tells of jobs and stages in lines of its own; the innermost tells the fact in all of its lines.
+        lines = [said[0].splitlines()[0], said[-1]] if said else []
+        told = [" ".join(one.split(": ", 2)[-1].split()) for one in lines]
         text = "; ".join(dict.fromkeys(told)) or text
     return text.splitlines()[0][:500]

@@ -36,7 +36,8 @@ CHANCE: Final[Mapping[str, str]] = {
     "Uuid": "uuid",
     "Sample": "TABLESAMPLE",
 }
-_MOMENTS = r"(?:now|today|tomorrow|yesterday)(?:\s+[\w/+:-]+)?"
+# Letters, then a zone, which Spark looks at and passes over; with an escape between them they may be any.
+_MOMENTS = r"(?:now|today|tomorrow|yesterday)(?:[^\w'\"][^'\"]*?)?"
 _BETWEEN = r"(?:\s|/\*.*?\*/|--[^\n]*\n)*"
 _TYPED = re.compile(
     rf"\b(?:date|time|timestamp(?:_ltz|_ntz)?){_BETWEEN}r?(['\"])\s*({_MOMENTS})\s*\1",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.errors import AnalysisException, ParseException
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Schema = Sequence[Mapping[str, Any]]
+_SUBSTITUTE: Final = "spark.sql.variable.substitute"
+_VARIABLE: Final = re.compile(r"\$\{(?:\w+?:)?\S+?\}")
 # Leaves that hold no stored data.
 _HARMLESS = frozenset(
     {
@@ -128,6 +131,7 @@ class Workshop:
         return execution.analyzed()
 
     def _parse(self, sql: str) -> tuple[Any, Any]:
+        self._check_variables(sql)
         plan = self._checked(lambda: self.bridge.parse(sql))
         facts = self._checked(lambda: self.bridge.facts(plan))
         if facts["commands"]:
@@ -141,6 +145,15 @@ class Workshop:
                 f"the query reads {', '.join(foreign)}, which is not a source", hint=self._known()
             )
         return plan, facts
+
+    def _check_variables(self, sql: str) -> None:
+        """Refuse what Spark replaces by a setting of whichever session reads the text, and by nothing where that has none."""
+        found = _VARIABLE.search(sql)
+        if found is not None and self.spark.conf.get(_SUBSTITUTE) == "true":
+            raise QueryError(
+                f"the query has the variable {found[0]}, which each session replaces by a setting of its own",
+                hint=f"write the value into the text, or set {_SUBSTITUTE} to false where it is none",
+            )
 
     def _checked(self, action: Callable[[], Any]) -> Any:
         try:

@@ -66,12 +66,14 @@ MEANING: Final = (
 # The same, of those that nearly everybody leaves alone: kept where they were set, else as Spark has them.
 SELDOM: Final = (
     "spark.sql.chunkBase64String.enabled",
+    "spark.sql.columnNameOfCorruptRecord",
     "spark.sql.function.concatBinaryAsString",
     "spark.sql.function.eltOutputAsString",
     "spark.sql.icu.caseMappings.enabled",
     "spark.sql.json.enableExactStringParsing",
     "spark.sql.json.enablePartialResults",
     "spark.sql.jsonGenerator.ignoreNullFields",
+    "spark.sql.optimizeNullAwareAntiJoin",
     "spark.sql.parser.quotedRegexColumnNames",
     "spark.sql.preserveCharVarcharTypeInfo",
     "spark.sql.variable.substitute",

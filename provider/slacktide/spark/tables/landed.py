@@ -78,8 +78,15 @@ def literal_path(address: str) -> str:
 def _options(record: Source, kind: str) -> dict[str, str]:
     options = {key: str(value) for key, value in record.arguments.get("options", {}).items()}
     options |= STRICT
-    if kind in _TEXTUAL and not any(key.casefold() == "timezone" for key in options):
+    if kind == "avro":
+        options["ignoreExtension"] = "true"  # Spark would give no row of a file with another ending
+    given = {key.casefold() for key in options}
+    if kind in _TEXTUAL and "timezone" not in given:
         options["timeZone"] = _ZONE
+    if kind == "csv" and "enforceschema" not in given:
+        options["enforceSchema"] = (
+            "false"  # columns that stand in another order are seen by a header
+        )
     if _has_quarantine(record):
         options |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": ROW}
     elif kind in _TEXTUAL:

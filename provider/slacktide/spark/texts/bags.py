@@ -26,7 +26,7 @@ Image = Callable[[str, DataType], str]
 
 _EXACT = (
     "map('ignoreNullFields', 'false',"
-    " 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX',"
+    " 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXXXX',"
     " 'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
 )
 _PART = 4096

@@ -52,5 +52,5 @@ def forget(draft: Draft, number: int, source: str, since: int = 0) -> None:
     for view in list(draft.views.values()):
         if source in (view.versions or ()):
             draft.views[view.name] = replace(
-                view, versions=None, former_versions=view.reached, token=number
+                view, versions=None, former_versions=view.reached, period=None, token=number
             )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 from slacktide.errors import InvariantError
 from slacktide.store import update as u
 from slacktide.store.fold.draft import Draft, Steps, free, known
-from slacktide.store.record import RunRecord
+from slacktide.store.record import Json, RunRecord
 
 KEPT_REPORTS: Final = 200
+"""Reports of the newest runs; older ones are kept where they alone tell what a view takes in some way."""
 
 
 def _create(draft: Draft, _: int, update: u.CreateWorkspace) -> None:
@@ -51,8 +53,34 @@ def _record_run(draft: Draft, number: int, update: u.RecordRun) -> None:
     if update.report:
         draft.full_reports.append(update.run)
     if len(draft.full_reports) > KEPT_REPORTS:
-        oldest = draft.full_reports.pop(0)
-        draft.runs[oldest] = replace(draft.runs[oldest], report={})
+        _let_go(draft)
+
+
+def _let_go(draft: Draft) -> None:
+    """Empty the older reports but for the newest of each way of each view: what full took once bounds what others may take.
+
+    What stays is told by the runs and views alone, so that it is the same from whichever checkpoint a log is read.
+    """
+    kept: list[int] = []
+    seen: set[tuple[str, str]] = set()
+    for run in reversed(draft.full_reports[:-KEPT_REPORTS]):
+        ways = {*_ways(draft, draft.runs[run].report)} - seen
+        seen |= ways
+        if ways:
+            kept.append(run)
+        else:
+            draft.runs[run] = replace(draft.runs[run], report={})
+    draft.full_reports[:-KEPT_REPORTS] = reversed(kept)
+
+
+def _ways(draft: Draft, report: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    """The views of now that a run worked for, each with the way that it took; a report may be of another build."""
+    views = report.get("views")
+    for name, told in views.items() if isinstance(views, Mapping) else ():
+        predicted = told.get("predicted") if isinstance(told, Mapping) else None
+        way = predicted.get("way") if isinstance(predicted, Mapping) else None
+        if name in draft.views and isinstance(way, str):
+            yield name, way
 
 
 def _collect(draft: Draft, number: int, update: u.Collect) -> None:

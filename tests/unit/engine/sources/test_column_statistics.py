@@ -71,10 +71,18 @@ def test_instants_are_days_and_their_parts(unit: str, zone: str | None) -> None:
     assert found == ColumnStatistics(3, 1, first, first + 3.75, None)
 
 
+def test_files_of_which_no_row_is_like_another_have_values_of_their_own() -> None:
+    one = ColumnStatistics(20_000, 0, 1.0, 1e6, 20_000.0)
+    few = ColumnStatistics(20_000, 0, 1.0, 25.0, 25.0)
+    for files, known, expected in ((10, one, 2e5), (400, one, 1e6), (400, few, 25.0)):
+        told = noted({}, [{"k": known}] * files)["k"].distinct
+        assert told == pytest.approx(expected, rel=0.01), files
+
+
 def test_of_what_is_left_a_range_and_as_many_values_are_known() -> None:
-    known = ColumnStatistics(4000, 40, 1.0, 100.0, 99.0)
-    assert narrowed(known, ColumnStatistics(1000, 10, 91.0, 100.0, 10.0)) == ColumnStatistics(
-        1000, 10, 91.0, 100.0, pytest.approx(9.0)
+    half = ColumnStatistics(4000, 40, 0.0, 100.0, 90.0)
+    assert narrowed(half, ColumnStatistics(1000, 10, 75.0, 100.0, 26.0)) == ColumnStatistics(
+        1000, 10, 75.0, 100.0, 22.5
     )
     texts = ColumnStatistics(4000, 0, None, None, 2000.0)
     assert narrowed(texts, ColumnStatistics(1000, 0)).distinct == 1000.0

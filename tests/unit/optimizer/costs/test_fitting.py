@@ -89,6 +89,23 @@ def test_many_runs_are_believed() -> None:
     assert found.tail_factor < 1.1
 
 
+def test_twice_as_much_counts_as_half_as_little() -> None:
+    """Relative to what was measured alone, the price of a row would be 0.71 of what it is."""
+    work = Vector(rows_read=1e8)
+    usual = DEFAULTS.in_tasks(work)
+    runs = [Sample(work, usual * times) for times in (0.5, 2.0)]
+    found = fit(100 * runs, DEFAULTS).coefficients
+    assert found.rows_read == pytest.approx(DEFAULTS.rows_read, rel=0.01)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 1000.0])
+def test_one_odd_run_does_not_rule_the_others(seconds: float) -> None:
+    works = [Vector(rows_read=1e8 * n, stages=2.0) for n in range(1, 21)]
+    usual = [Sample(work, DEFAULTS.in_tasks(work)) for work in works]
+    found = fit([*usual, Sample(works[9], seconds)], DEFAULTS).coefficients
+    assert found.rows_read == pytest.approx(DEFAULTS.rows_read, rel=0.25)
+
+
 @given(
     st.lists(
         st.builds(

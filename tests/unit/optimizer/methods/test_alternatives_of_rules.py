@@ -28,6 +28,7 @@ WHERE: dict[str, Rel] = {
     "extend_state": SUMMED,
     "subtract_snapshots": ORDERS,
     "merge_changes": ORDERS,
+    "merge_state_changes": SUMMARY,
     "derive_change": UNITED,
     "derive_change_of_state": SUMMARY,
     "recompute_touched_groups": SUMMED,

@@ -41,6 +41,7 @@ WHERE: dict[str, str] = {
     "subtract_snapshots": INNER,
     "subtract_states": f"{SUMMED.format('#2', '#3')}\n  {LEFT}",
     "merge_changes": INNER,
+    "merge_state_changes": f"{SUMMED.format('#2', '#3')}\n  {LEFT}",
     "derive_change": BOTH,
     "derive_change_of_state": f"{SUMMED.format('#2', '#6')}\n  {OUTER}",
     "regroup_state": f"aggregate key=[x#10:INT := #7] [t#11:BIGINT := sum(#8)]\n  {GROUPS}",

@@ -92,3 +92,31 @@ def test_columns_of_which_nothing_is_known_make_no_fewer_groups() -> None:
     keys = "p#20:INT := #3, n#21:STRING := #4"
     text = f"aggregate key=[{keys}] [n#23:BIGINT! := count()]\n  {SALES}"
     assert rows(text, sales=promo) == 4e6
+
+
+DAYS = ColumnFacts(Figure(1000, "observed"), 0.0, 1000.0, Figure(0.0, "observed"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("(#2 = 5)", "(#6 = 5)", 1e4 * 1e3),
+        ("(#2 = 5)", "(#6 >= 0)", 1e4 * 1e3),
+        ("(#2 < 100)", "(#6 < 100)", 1e6 * 1e5 / 100),
+        ("in(#2, 1, 2)", "in(#6, 1, 2)", 2e4 * 2e3 / 2),
+    ],
+)
+def test_rows_of_few_values_meet_by_these(one: str, other: str, expected: float) -> None:
+    sales, prices = source(1e7, s_day=DAYS), source(1e6, p_day=DAYS)
+    text = f"join inner on (#2 = #6)\n  filter {one}\n    {SALES}\n  filter {other}\n    {PRICES}"
+    assert rows(text, sales=sales, prices=prices) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "expected"),
+    [("(#3 >= 1)", 5e6), ("(#3 > 0)", 5e6), ("(#3 < 1)", 5e6), ("(#3 <= 0)", 5e6), ("(#3 > 1)", 0)],
+)
+def test_a_bound_has_its_value_or_leaves_it_out(predicate: str, expected: float) -> None:
+    flag = ColumnFacts(Figure(2, "observed"), 0.0, 1.0, Figure(0.0, "observed"))
+    found = rows(f"filter {predicate}\n  {SALES}", sales=source(1e7, s_promo=flag))
+    assert found == pytest.approx(expected)
