@@ -47,10 +47,10 @@ def _unpublished(report: dict[str, Any]) -> int:
 
     failures = [sink["error"] for sink in report["sinks"].values() if sink["error"]]
     code = gravest(failures)
-    for failure in failures:
-        if gravest([failure]) == code:  # of the others another attempt may make an end
-            print_line({"error": failure})
-            break
+    # The gravest one: of the others another attempt may make an end.
+    first = next((failure for failure in failures if gravest([failure]) == code), None)
+    if first is not None:
+        print_line({"error": first})
     return code
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from slacktide.spark.failures.translation import translated
 from slacktide.spark.files.parquet import PUBLISHED_COMPRESSION, SPARK_OPTIONS
@@ -11,9 +11,6 @@ from slacktide.store.address import Address
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-# Spark's own default, INT96, is deprecated, and other readers lose its time zone.
-TIMESTAMPS: Final = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}
 
 
 def write_answer(
@@ -24,7 +21,7 @@ def write_answer(
     Rows with an order lie in it within each file, and from file to file by name.
 
     Args:
-        session: one with `TIMESTAMPS`, in which object stores are reached.
+        session: a working one.
         name: of the view.
         read: gives the answer in the session.
         place: the directory, where nothing is yet.

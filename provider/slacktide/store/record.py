@@ -16,10 +16,10 @@ Json = Any
 
 @dataclass(frozen=True, slots=True)
 class ColumnStatistics:
-    """What is known of the values of a column over all rows that files have brought.
+    """What is known of the values of a column over all rows that files have brought, or that a mirror has left.
 
     Attributes:
-        rows: of the files, those that take rows away included.
+        rows: of the files, those that take rows away included; or of the newest mirror, where that told what is left.
         nulls: how many of these have NULL; None where a file does not say.
         low: the least value as a number, a date as its day, an instant as its day and the part of it that has passed; None
             where it is none of them or not known.

@@ -61,10 +61,13 @@ def test_mirrors_cost_besides_the_views(lab: Lab) -> None:
 
 
 def test_a_feed_that_drops_what_is_old_has_the_range_of_what_is_left(lab: Lab) -> None:
-    def days(first: int, last: int) -> list[tuple[date, int]]:
-        return [(date(2026, 1, 1) + timedelta(day), day) for day in range(first, last)]
+    def days(first: int, last: int) -> list[tuple[date, datetime, int]]:
+        noons = [
+            datetime(2026, 1, 1, 12, tzinfo=UTC) + timedelta(day) for day in range(first, last)
+        ]
+        return [(noon.date(), noon, day) for day, noon in enumerate(noons, first)]
 
-    lab.source("t", "day DATE, v INT", *days(0, 100))
+    lab.source("t", "day DATE, at TIMESTAMP, v INT", *days(0, 100))
     lab.view("pairs", "SELECT l.day, r.v FROM t l JOIN t r ON l.v = r.v")
     lab.step()
     start = date(2026, 1, 1).toordinal()
@@ -72,6 +75,8 @@ def test_a_feed_that_drops_what_is_old_has_the_range_of_what_is_left(lab: Lab) -
     lab.land("t", insert=days(100, 150), delete=days(0, 80))
     assert lab.step().mirrors["t"].piece == "base"
     assert _known(lab)["day"] == ColumnStatistics(70, 0, start + 80, start + 149, 70)
+    at = _known(lab)["at"]
+    assert (at.low, at.high) == (start + 80.5, start + 149.5)
     assert _known(lab)["v"] == ColumnStatistics(70, 0, 80, 149, 70)
     lab.land("t", delete=days(80, 150))
     lab.step()

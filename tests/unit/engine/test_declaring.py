@@ -208,6 +208,16 @@ def test_options_may_be_of_any_plain_type(store: Store) -> None:
     assert store.world().sources["orders"].arguments["options"] == options
 
 
+def test_the_same_facts_in_other_words_are_no_change(store: Store) -> None:
+    given = {"format": "csv", "schema": "id BIGINT, n INT", "options": {"header": True}}
+    run(store, sources={"orders": source(store, **given)})
+    same = {**given, "schema": "id bigint,\n  n integer", "options": {"HEADER": "true"}}
+    assert run(store, sources={"orders": source(store, **same)}, apply=True) == Declared((), ())
+    for other in ({"schema": "id BIGINT, n STRING"}, {"options": {"header": "false"}}):
+        (notice,) = run(store, sources={"orders": source(store, **{**same, **other})}).notices
+        assert notice.startswith("source orders is declared otherwise")
+
+
 def test_what_another_planner_has_added_since_is_taken_as_it_is(store: Store) -> None:
     """Two planners meet at a new workspace; both looked before either wrote."""
     both = {

@@ -10,7 +10,11 @@ import pytest
 
 from slacktide import store as s
 from slacktide.errors import InvalidNameError, InvariantError
+from slacktide.optimizer.costs import Vector
+from slacktide.optimizer.costs.past_run import Way
+from slacktide.optimizer.costs.prediction import Prediction
 from slacktide.store.fold import KEPT_REPORTS, STEPS
+from slacktide.store.fold.workspace import MOST_OLDER_REPORTS
 from slacktide.store.record import MOST_SPANS, ArrivalSpans, ColumnStatistics, KeySpans
 from slacktide.store.update import CreateWorkspace
 from tests.harness.objects import arrival, segment
@@ -316,11 +320,12 @@ def test_old_reports_leave_the_world_but_not_their_runs() -> None:
 
 
 def test_the_newest_report_of_each_way_of_a_view_stays() -> None:
-    def run(number: int, way: str, *views: str) -> list[s.Update]:
-        told = {name: {"predicted": {"way": way}} for name in views}
+    def run(number: int, way: Way, *views: str) -> list[s.Update]:
+        predicted = Prediction(way, "p", Vector(), 0.0, 0.0, "modelled").to_dict()
+        told = {name: {"predicted": predicted} for name in views}
         return [s.RecordRun(number, f"p{number}", {"views": told})]
 
-    first = [run(1, "text", "v"), run(2, "full", "v"), run(3, "text", "v", "gone")]
+    first = [run(1, "text", "v"), run(2, "rebuild", "v"), run(3, "text", "v", "gone")]
     more = [run(n, "incremental", "v") for n in range(4, 2 * KEPT_REPORTS)]
     added = s.AddView("v", "SELECT 1", {}, {}, {})
     world = after([added], *first, *more)
@@ -331,6 +336,17 @@ def test_the_newest_report_of_each_way_of_a_view_stays() -> None:
     dropped: list[list[s.Update]] = [[s.DropView("v")], run(newest + 1, "text", "w")]
     world = s.fold(world, enumerate(dropped, world.number + 1))
     assert next(n for n, record in world.runs.items() if record.report) == evicted + 2
+
+
+def test_of_many_views_that_run_one_by_one_the_newest_reports_stay() -> None:
+    added = [s.AddView(f"v{n}", "SELECT 1", {}, {}, {}) for n in range(1100)]
+    runs = [
+        [s.RecordRun(n + 1, f"p{n}", {"views": {f"v{n}": {"predicted": {"way": "full"}}}})]
+        for n in range(1100)
+    ]
+    world = after(added, *runs)
+    known = [n for n, record in world.runs.items() if record.report]
+    assert known == [*range(1100 - KEPT_REPORTS - MOST_OLDER_REPORTS + 1, 1101)]
 
 
 FUNCTION = s.AddFunction(s.FunctionRecord("price", "m:price", "DOUBLE", {}))

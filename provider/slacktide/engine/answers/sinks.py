@@ -90,7 +90,7 @@ class Sinks:
 
     def _publish(self, spark: SparkSession, world: World, name: str, path: str) -> bool:
         from slacktide.engine.answers.reading import read_answer
-        from slacktide.spark.publishing import TIMESTAMPS, write_answer
+        from slacktide.spark.publishing import write_answer
         from slacktide.spark.sessions.working import working_session
 
         publication = self._open(path)
@@ -100,7 +100,7 @@ class Sinks:
         publication.check(self._store.identity)
         edition = Edition.of(number, self._store.identity, random_token())
         write_answer(
-            working_session(spark, TIMESTAMPS, self._store.spark_settings),
+            working_session(spark, {}, self._store.spark_settings),
             name,
             lambda session: read_answer(self._store, world, session, name, None),
             publication.place(edition),

@@ -156,8 +156,28 @@ def _asks_for_columns(record: Source, kind: str, arguments: Mapping[str, Any]) -
     if kind != record.kind or arguments.get("schema") is None:
         return False
     checked = check_arguments(kind, arguments)
-    rest = {**record.arguments, "schema": checked["schema"]}
-    return checked == rest and has_other_columns(record, checked["schema"])
+    is_else = _but_columns(checked) != _but_columns(record.arguments)
+    return not is_else and has_other_columns(record, checked["schema"])
+
+
+def _is_otherwise(record: Source, kind: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether a source is declared with other facts, however these are spelled; columns that files showed need no words."""
+    if kind != record.kind:
+        return True
+    checked = check_arguments(kind, arguments)
+    schema = checked.get("schema")
+    has_others = schema is not None and has_other_columns(record, schema)
+    return has_others or _but_columns(checked) != _but_columns(record.arguments)
+
+
+def _but_columns(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a source without its columns, its options as Spark takes them."""
+    given = arguments.get("options", {}).items()
+    options = {
+        key.casefold(): str(value).lower() if isinstance(value, bool) else str(value)
+        for key, value in given
+    }
+    return {**_without(arguments, "schema"), "options": options}
 
 
 def _alteration(record: Source, schema: str) -> Alteration:
@@ -175,10 +195,7 @@ def _source_notices(record: Source, kind: str, arguments: Mapping[str, Any]) -> 
     if _asks_for_columns(record, kind, arguments) and is_wider(record, arguments["schema"]):
         yield f'source {name} is declared with more columns; "apply": true adds them'
         return
-    known = dict(record.arguments)
-    if arguments.get("schema") is None:
-        known.pop("schema", None)  # what a file showed, and what was added since, needs no words
-    if kind != record.kind or check_arguments(kind, arguments) != known:
+    if _is_otherwise(record, kind, arguments):
         yield f"source {name} is declared otherwise; drop it and its views to change it"
 
 

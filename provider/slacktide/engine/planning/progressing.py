@@ -173,7 +173,7 @@ class Past:
         whole = self.source.totals(0, self.source.version)
         rows = changed_rows(totals.rows, totals.bytes, whole.bytes, self.facts.rows)
         deleted = min(deleted_rows(self.source, totals.deletes, rows).value, rows.value)
-        return Arrived(rows.value, deleted, float(totals.bytes))
+        return Arrived(rows.value, deleted, float(totals.bytes), float(end - start))
 
 
 def followed(facts: SourceFacts, later: ChangeFacts) -> SourceFacts:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from slacktide.common.chain_ids import mirror_id
 from slacktide.engine.sources.column_statistics import merged, narrowed, ranges_of
-from slacktide.errors import CommitConflictError, ExecutionError, StorageError
+from slacktide.errors import SlacktideError
 from slacktide.spark.files.seals import footers
 from slacktide.spark.tasks.task import Outcome
 from slacktide.store import requirement as q
@@ -33,19 +33,24 @@ def note_narrowed(store: Store, written: Mapping[str, Outcome]) -> None:
     """
     for name, outcome in written.items():
         segment, is_base = outcome.chains[mirror_id(name)]
-        source = store.world().sources.get(name)
-        if not is_base or source is None or not _has_shrunk(source, segment):
-            continue
-        try:
-            columns = _columns(store, source, segment)
-            needed: list[q.Requirement] = [
-                q.SourceIs(name, source.epoch),
-                q.SourceArrivals(name, segment.versions[name]),
-            ]
-            if columns:
-                store.commit([u.NoteStatistics(name, columns)], needed)
-        except (CommitConflictError, ExecutionError, StorageError) as error:
-            _logger.info("columns of %s stay as they were known: %s", name, error)
+        if is_base:
+            try:
+                _note(store, name, segment)
+            except SlacktideError as error:
+                _logger.info("columns of %s stay as they were known: %s", name, error)
+
+
+def _note(store: Store, name: str, segment: Segment) -> None:
+    source = store.world().sources.get(name)
+    if source is None or not _has_shrunk(source, segment):
+        return
+    columns = _columns(store, source, segment)
+    needed: list[q.Requirement] = [
+        q.SourceIs(name, source.epoch),
+        q.SourceArrivals(name, segment.versions[name]),
+    ]
+    if columns:
+        store.commit([u.NoteStatistics(name, columns)], needed)
 
 
 def _has_shrunk(source: Source, segment: Segment) -> bool:

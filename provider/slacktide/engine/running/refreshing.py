@@ -43,7 +43,6 @@ from slacktide.errors import (
     InvariantError,
     SlacktideError,
     SourceError,
-    StorageError,
 )
 from slacktide.optimizer.compaction import Prices
 from slacktide.optimizer.plan import ViewPlan
@@ -313,7 +312,7 @@ class Refresh:
         if executed.content != executed.plan_id:
             try:
                 self._store.put_plan(executed.plan_id, executed.to_dict())
-            except StorageError as error:  # the run is committed, and its report says all that
+            except SlacktideError as error:  # the run is committed, and its report says all that
                 _logger.warning("plan %s is not kept as executed: %s", plan.plan_id, error)
 
     def _report(

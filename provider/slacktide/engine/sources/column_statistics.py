@@ -20,6 +20,7 @@ from functools import partial, reduce
 from math import isfinite
 from typing import Any, Final
 
+from slacktide.optimizer.statistics.constants import FIRST_DAY
 from slacktide.store.record import ColumnStatistics
 
 MOST_COLUMNS: Final = 64
@@ -32,10 +33,11 @@ LARGEST_DICTIONARY: Final = 900_000
 """Bytes of a dictionary that is whole; most writers give one up at a mebibyte."""
 FEW: Final = 0.1
 """Rows of which nothing is known, over those of which something is, that change no figure."""
+NEARLY_ALL: Final = 0.9
+"""Different values over rows from which on hardly two rows of a file are taken for alike."""
 _HEADER: Final = 64
 _TAIL: Final = 8
 _OVERHEAD: Final = 10_000  # bytes of a chunk for the headers of its pages
-FIRST_DAY: Final = 719_163  # 1970-01-01, as `date.toordinal` counts
 _IN_A_DAY: Final = {"milliseconds": 86_400e3, "microseconds": 86_400e6, "nanoseconds": 86_400e9}
 _NUMBERS: Final = frozenset({"INT32", "INT64", "FLOAT", "DOUBLE"})
 _logger = logging.getLogger(__name__)
@@ -188,8 +190,10 @@ def _values(one: ColumnStatistics, other: ColumnStatistics, most: float) -> floa
         known, unknown = (other, one) if one.distinct is None else (one, other)
         has_few = unknown.rows - (unknown.nulls or 0) <= FEW * known.rows
         return known.distinct if has_few else None
-    added = _outside(one, other) * other.distinct
-    found = max(one.distinct, other.distinct, one.distinct + added)
+    # Files come one by one, so that what is added up must not drift: of the fewer, those that lie outside.
+    more, fewer = (one, other) if one.distinct >= other.distinct else (other, one)
+    found = max(one.distinct, other.distinct)
+    found += _outside(more, fewer) * min(one.distinct, other.distinct)
     low, high = _bounds(one, other)
     if low is not None and high is not None and _is_capped(other):
         found = max(found, min(one.distinct + other.distinct, high - low + 1.0))
@@ -199,17 +203,17 @@ def _values(one: ColumnStatistics, other: ColumnStatistics, most: float) -> floa
 def _is_capped(one: ColumnStatistics) -> bool:
     """Whether as many values are known as there are rows: of a column of more of them another file has others."""
     there = one.rows - (one.nulls or 0)
-    return one.distinct is not None and one.distinct >= (1.0 - FEW) * there
+    return one.distinct is not None and one.distinct >= NEARLY_ALL * there
 
 
 def _outside(one: ColumnStatistics, other: ColumnStatistics) -> float:
     """The share of the other's range that lies outside of the one's."""
     if one.low is None or one.high is None or other.low is None or other.high is None:
         return 0.0
-    shared = min(one.high, other.high) - max(one.low, other.low)
-    if other.high == other.low:
+    shared, width = min(one.high, other.high) - max(one.low, other.low), other.high - other.low
+    if not width:
         return 0.0 if shared >= 0 else 1.0
-    return 1.0 - max(shared, 0.0) / (other.high - other.low)
+    return 1.0 - max(shared, 0.0) / width if isfinite(width) else 0.0
 
 
 def noted(

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from slacktide.algebra.types import is_integral
 from slacktide.common.ranges import MOST_KEYS
-from slacktide.engine.sources.column_statistics import FIRST_DAY
 from slacktide.engine.sources.footer import Footer
+from slacktide.optimizer.statistics.constants import FIRST_DAY
 from slacktide.store.record import ColumnStatistics, KeySpans
 
 MOST_COLUMNS: Final = 6

@@ -2,7 +2,7 @@
 
 With work x_i and CPU y_i of run i, the coefficients c ≥ 0 minimise
 
-    Σ H(log(x_i · c / y_i)) + strength · Σ_j ((c_j − p_j) / p_j)²
+    Σ H(log(max(x_i · c, floor) / max(y_i, floor))) + strength · Σ_j ((c_j − p_j) / p_j)²
 
 where p are those known before. The residuals are logarithms, as runs differ by a thousand and twice too much shall count as
 half too little does: relative to y alone, prices become too low, and one run that took next to nothing rules them. H is the
@@ -10,7 +10,7 @@ square, and linear beyond `FAR` (P. J. Huber, *Robust Estimation of a Location P
 say nothing of a kind of work, c stays at p. A kind whose p is zero stays at zero.
 
 It is found by least squares whose weights are made anew in each round, of what the last one predicts, so that the slopes are
-those of H; each by the active set of C. L. Lawson and R. J. Hanson, *Solving Least Squares Problems*, 1974, §23.3, on the normal
+those of H, until prices hardly move; each by the active set of C. L. Lawson and R. J. Hanson, *Solving Least Squares Problems*, 1974, §23.3, on the normal
 equations for the unknowns u_j = c_j / p_j.
 """
 
@@ -26,13 +26,13 @@ from slacktide.optimizer.costs.coefficients import TASKS, Coefficients
 from slacktide.optimizer.costs.vector import Vector
 
 STRENGTH: Final = 0.03
-"""What it costs to move a price by all it was, where a run that is wrong by all it took costs 1."""
+"""What it costs to move a price by all it was, where a run that is 2.7 times off costs 1."""
 FLOOR: Final = 0.05
 """Seconds of CPU below which runs tell of noise more than of work."""
 FAR: Final = 1.0
 """The logarithm beyond which a run is an odd one: predicted and measured are 2.7 times apart."""
-ROUNDS: Final = 4
-"""After which prices hardly move any more."""
+MOST_ROUNDS: Final = 30
+_STILL: Final = 0.01
 _TINY: Final = 1e-12
 
 Matrix = list[list[float]]
@@ -86,9 +86,17 @@ def fit(
     """
     kinds = [kind for kind in kinds if getattr(before, kind) > 0]
     coefficients = before
-    for _ in range(ROUNDS if samples else 0):
-        coefficients = _round(samples, before, coefficients, kinds)
+    for _ in range(MOST_ROUNDS if samples else 0):
+        latest = coefficients
+        coefficients = _round(samples, before, latest, kinds)
+        if not any(_moved(latest, coefficients, kind) for kind in kinds):
+            break
     return Fit(coefficients, len(samples), *_errors(samples, coefficients))
+
+
+def _moved(latest: Coefficients, found: Coefficients, kind: str) -> bool:
+    old, new = getattr(latest, kind), getattr(found, kind)
+    return bool(abs(new - old) > _STILL * old)
 
 
 def _round(
@@ -102,9 +110,10 @@ def _round(
     for sample in samples:
         shares = [getattr(sample.work, k) * p for k, p in zip(kinds, prices, strict=True)]
         predicted = sum(getattr(sample.work, kind) * getattr(latest, kind) for kind in kinds)
-        weight = _weight(max(predicted, FLOOR), max(sample.seconds, FLOOR))
+        measured = max(sample.seconds, FLOOR)
+        weight = _weight(predicted, measured)
         for i, left in enumerate(shares):
-            target[i] += weight * left * sample.seconds
+            target[i] += weight * left * measured
             for j, right in enumerate(shares):
                 gram[i][j] += weight * left * right
     found = solve_non_negative(gram, target)
@@ -112,7 +121,10 @@ def _round(
 
 
 def _weight(predicted: float, measured: float) -> float:
-    """By which a squared difference has the slope of H: H'(log p/y) / p = 2 · weight · (p − y)."""
+    """By which a squared difference has the slope of H: H'(log p/y) / p = 2 · weight · (p − y); 0 where neither is above the floor."""
+    if predicted <= FLOOR >= measured:
+        return 0.0
+    predicted = max(predicted, FLOOR)
     far = abs(log(predicted / measured))
     if far < _TINY:
         return 1.0 / predicted**2

@@ -149,9 +149,8 @@ def _of_origin(origin: Origin, place: int, sizes: Sizes) -> float | None:
         return None
     all_rows = rows_read(origin.by, sizes)
     # Of the values that a filter leaves nobody knows where they lie.
-    of_all = (sizes.of(leaf).columns.get(key.column) for leaf in _leaves(origin.by))
-    values = next((one.distinct for one in of_all if one is not None), facts.distinct)
-    return facts.covered.value * _thinned(min(rows.rows.value, all_rows), all_rows, values)
+    left = min(rows.rows.value, all_rows)
+    return facts.covered.value * _thinned(left, all_rows, facts.distinct)
 
 
 def _thinned(left: float, rows: float, distinct: Figure | None) -> float:

@@ -64,6 +64,7 @@ def rules(instants: int, *, is_guided: bool, is_pruned: bool) -> tuple[MemoRule,
 
 
 def _merging() -> tuple[MemoRule, MemoRule]:
+    """Changes over several intervals as sums of those over each: of rows, and of states."""
     source = "Tempura: intra-TVR rules, left out by guided exploration"
     changes = MemoRule(
         name="merge_changes",

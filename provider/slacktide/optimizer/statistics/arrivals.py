@@ -26,11 +26,13 @@ class Arrived:
         rows: of the changes, inserts and deletes.
         deleted: how many of the rows take a row away.
         bytes: of the files of these.
+        files: how many they are: one for each version.
     """
 
     rows: float
     deleted: float = 0.0
     bytes: float = 0.0
+    files: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.deleted <= self.rows:
@@ -61,6 +63,7 @@ def _interval(periods: Sequence[Sequence[Arrived]], place: int) -> ChangeFacts:
         rows=Figure(mean(lambda one: one.rows), "observed"),
         bytes=mean(lambda one: one.bytes),
         deleted=Figure(mean(lambda one: one.deleted), "observed"),
+        files=mean(lambda one: one.files),
     )
 
 

@@ -12,9 +12,9 @@ from typing import Final
 
 from slacktide.algebra import scalar as s
 
-SECONDS: Final = 86_400.0
-"""Of a day."""
-_FIRST_DAY: Final = 719_163  # 1970-01-01
+SECONDS_PER_DAY: Final = 86_400.0
+FIRST_DAY: Final = 719_163
+"""The number of 1970-01-01."""
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 _DATE = re.compile(r"DATE '(\d{4}-\d\d-\d\d)'")
 _INSTANT = re.compile(r"TIMESTAMP_(?:LTZ|NTZ) '([^']+?)Z?'")
@@ -31,7 +31,7 @@ def number_of(value: s.Scalar) -> float | None:
     if found := _INSTANT.search(sql):
         return _instant(found[1])
     if found := _MICROS.search(sql):
-        return _FIRST_DAY + int(found[1]) / (1e6 * SECONDS)
+        return FIRST_DAY + int(found[1]) / (1e6 * SECONDS_PER_DAY)
     number = _NUMBER.search(sql)
     return float(number[0]) if number and "'" not in sql else None
 
@@ -49,4 +49,4 @@ def _instant(text: str) -> float | None:
     except ValueError:
         return None
     passed = found - datetime.combine(found.date(), time())
-    return found.toordinal() + passed.total_seconds() / SECONDS
+    return found.toordinal() + passed.total_seconds() / SECONDS_PER_DAY

@@ -28,19 +28,19 @@ from slacktide.optimizer.statistics.facts import (
     UNKNOWN_DISTINCT,
     ColumnFacts,
     Figure,
+    SourceColumn,
     Statistics,
-    Whole,
+    comparable,
     total,
     worst,
 )
+from slacktide.optimizer.statistics.filtered_columns import narrowed_columns, null_rejected
 from slacktide.optimizer.statistics.selectivity import (
     ALWAYS,
     NEVER,
     both,
-    bounded,
+    not_null,
     selectivity,
-    there,
-    without_nulls,
 )
 from slacktide.optimizer.statistics.widths import scan_bytes
 
@@ -75,7 +75,7 @@ class Estimate:
         """What is known of a column; a default of one of which nothing is."""
         found = self.columns.get(column, UNKNOWN_COLUMN)
         guess = Figure(UNKNOWN_DISTINCT)
-        return found if found.distinct is not None else replace(found, distinct=guess)
+        return found if found.values is not None else replace(found, distinct=guess)
 
     def share(self, share: Figure) -> Estimate:
         """A part of the rows."""
@@ -84,8 +84,8 @@ class Estimate:
     def filtered(self, predicate: s.Scalar | None) -> Estimate:
         """The rows for which a predicate is true."""
         left = self.share(selectivity(predicate, self.column))
-        columns = {**self.columns, **dict(bounded(predicate, self.column))}
-        for column in without_nulls(predicate):
+        columns = {**self.columns, **dict(narrowed_columns(predicate, _in(self.columns)))}
+        for column in null_rejected(predicate):
             columns[column] = replace(columns.get(column, UNKNOWN_COLUMN), nulls=NO_NULLS)
         return replace(left, columns=columns)
 
@@ -97,8 +97,8 @@ def source_columns(statistics: Statistics, source: str, fields: r.Columns) -> Co
     found: dict[int, ColumnFacts] = {}
     for column in fields:
         facts = known.columns.get(column.name, UNKNOWN_COLUMN)
-        whole = Whole(source, column.name, known.rows, known.key)
-        found[column.id] = replace(facts, distinct=facts.distinct or guess, whole=whole)
+        of = SourceColumn(source, column.name, known.rows, known.key)
+        found[column.id] = replace(facts, distinct=facts.distinct or guess, source_column=of)
     return found
 
 
@@ -158,14 +158,14 @@ def _of_all(values: Sequence[s.Scalar], columns: Columns) -> ColumnFacts | None:
     if len({one.column for one in passed}) > 1 or len(passed) + len(constants) < len(values):
         return None
     facts = columns.get(passed[0].column, UNKNOWN_COLUMN) if passed else _NO_VALUES
-    if facts.distinct is None:
+    if facts.values is None:
         return None
     more, empty = len({one.sql for one in constants}), sum(one.nullable for one in constants)
     nulls = [
         facts.nulls.scaled(len(passed) / len(values)),
         Figure(empty / len(values), "observed"),
     ]
-    distinct = replace(facts.distinct, value=facts.distinct.value + more)
+    distinct = replace(facts.values, value=facts.values.value + more)
     return ColumnFacts(distinct, nulls=total(nulls))
 
 
@@ -185,11 +185,11 @@ def met(left: Estimate, right: Estimate, condition: s.Scalar | None, sides: Side
 
 def _taken_apart(condition: s.Scalar | None, sides: Sides) -> Condition:
     """The parts of a condition; of few pairs NULL leaves open whether they are equal, and the OR would hide the key."""
-    told = conjunction(_known(part) for part in conjuncts(condition))
+    told = conjunction(_as_null_safe(part) for part in conjuncts(condition))
     return take_apart(told, *sides)
 
 
-def _known(part: s.Scalar) -> s.Scalar:
+def _as_null_safe(part: s.Scalar) -> s.Scalar:
     equal = null_aware(part)
     return part if equal is None else replace(equal, function="<=>")
 
@@ -198,8 +198,8 @@ def _valued(parts: Condition, left: Estimate, right: Estimate) -> Figure:
     """The share of pairs of which no key is NULL; several columns of a side are NULL together."""
     plain = [equal for equal in parts.equalities if equal.operator == "="]
     shares = [
-        [there(equal.left, left.column) for equal in plain],
-        [there(equal.right, right.column) for equal in plain],
+        [not_null(equal.left, left.column) for equal in plain],
+        [not_null(equal.right, right.column) for equal in plain],
     ]
     return both([min(of_side, key=lambda one: one.value) for of_side in shares if of_side])
 
@@ -215,24 +215,27 @@ def domains(pairs: Sequence[Pair], left: Estimate, right: Estimate) -> list[Figu
     keys = [domain(*pair, left, right) for pair in pairs]
     if len(pairs) < 2:
         return keys
-    facts = (
-        [facts_of(one, _in(side.columns)) for one in values]
-        for side, values in zip((left, right), zip(*pairs, strict=True), strict=True)
-    )
-    together = that_meet(*facts)
+    facts = [_keys(*pair, left, right) for pair in pairs]
+    together = that_meet(*zip(*facts, strict=True))
     return keys if together is None else [*keys, together]
 
 
 def domain(one: s.Scalar, other: s.Scalar, left: Estimate, right: Estimate) -> Figure:
     """How many different values two keys that meet have."""
-    both_known = (_distinct(key, side) for key, side in ((one, left), (other, right)))
-    known = [figure for figure in both_known if figure is not None]
+    found = (facts.values for facts in _keys(one, other, left, right))
+    known = [figure for figure in found if figure is not None]
     sure = [figure for figure in known if figure.origin != "default"]
     if sure:
         return max(sure, key=lambda figure: figure.value)
     # A key is on the side that has fewer values, if on any.
     guesses = known or [left.rows, right.rows]
     return Figure(min(figure.value for figure in guesses))
+
+
+def _keys(
+    one: s.Scalar, other: s.Scalar, left: Estimate, right: Estimate
+) -> tuple[ColumnFacts, ColumnFacts]:
+    return comparable(facts_of(one, _in(left.columns)), facts_of(other, _in(right.columns)))
 
 
 def meeting_share(
@@ -260,20 +263,15 @@ def _key_shares(
         own, other = (_sure(key, side) for key, side in ((equal.left, left), (equal.right, right)))
         if own is not None and other is not None and own.value:
             least = min(other, rows, key=lambda one: one.value)
-            is_there = there(equal.left, left.column) if equal.operator == "=" else ALWAYS
+            is_there = not_null(equal.left, left.column) if equal.operator == "=" else ALWAYS
             found.append(least.scaled(is_there.value / own.value, own, other, is_there))
     return found
 
 
 def _sure(key: s.Scalar, side: Estimate) -> Figure | None:
     """How many different values a key has, where somebody has counted or declared it."""
-    distinct = _distinct(key, side)
-    return None if distinct is None or distinct.origin == "default" else distinct
-
-
-def _distinct(key: s.Scalar, side: Estimate) -> Figure | None:
-    """How many different values a key has; None where nobody knows."""
-    return facts_of(key, _in(side.columns)).distinct
+    values = facts_of(key, _in(side.columns)).values
+    return None if values is None or values.origin == "default" else values
 
 
 def groups(keys: Sequence[s.Scalar], child: Estimate) -> Figure:

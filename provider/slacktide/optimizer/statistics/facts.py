@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -53,7 +54,7 @@ def total(figures: Iterable[Figure]) -> Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class SourceColumn:
     """The column of a source whose values a column has.
 
     Attributes:
@@ -81,7 +82,8 @@ class ColumnFacts:
         nulls: the share of rows that have NULL.
         covered: of a change, the share of the range of all values in which its own lie, as few ranges; None
             where nobody knows.
-        whole: the column of a source that it is; None of one that is computed.
+        source_column: that it is; None of one that is computed.
+        kept: how many different values filters over the column itself have left; None where none has.
     """
 
     distinct: Figure | None = None
@@ -89,10 +91,33 @@ class ColumnFacts:
     high: float | None = None
     nulls: Figure = Figure(UNKNOWN_NULLS)
     covered: Figure | None = None
-    whole: Whole | None = None
+    source_column: SourceColumn | None = None
+    kept: Figure | None = None
+
+    @property
+    def values(self) -> Figure | None:
+        """How many different values rows have, after filters; None where nobody knows."""
+        return self.distinct if self.kept is None else self.kept
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The least and the greatest value; None where nobody knows them, or no number says how far they are apart."""
+        if self.low is None or self.high is None or not 0.0 <= self.high - self.low < inf:
+            return None
+        return self.low, self.high
 
 
 UNKNOWN_COLUMN: Final = ColumnFacts()
+
+
+def comparable(one: ColumnFacts, other: ColumnFacts) -> tuple[ColumnFacts, ColumnFacts]:
+    """What is known of two columns that are compared: how many values filters have left counts where that is known of both.
+
+    Rows of few values meet a part of the other column's: a filter would make a join larger.
+    """
+    if all(facts.values is not None and facts.values.origin != "default" for facts in (one, other)):
+        return one, other
+    return replace(one, kept=None), replace(other, kept=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +130,7 @@ class ChangeFacts:
         deleted: how many of the rows take a row away.
         covered: by column, the share of the range of the source's values in which those of the change lie; of
             the columns alone of which that is known.
-        files: in which they are.
+        files: in how many they are: one for each version.
     """
 
     rows: Figure
@@ -117,7 +142,8 @@ class ChangeFacts:
     def scaled(self, factor: float) -> ChangeFacts:
         """So many times as much, over the same share of each range."""
         rows, deleted = self.rows.scaled(factor), self.deleted.scaled(factor)
-        return replace(self, rows=rows, bytes=self.bytes * factor, deleted=deleted)
+        size, files = self.bytes * factor, max(self.files * factor, 1.0)
+        return replace(self, rows=rows, bytes=size, deleted=deleted, files=files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +208,7 @@ class StoredFacts:
     Attributes:
         rows: of all pieces.
         bytes: of these.
-        files: in which they are.
+        files: in how many they are: one for each version.
         extension: by the newest run; None where nothing was added, or nobody knows what that took.
     """
 

@@ -11,16 +11,16 @@ equality then true of one row. A tenth was tried in its place, and foretold incr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from typing import Final, NamedTuple
 
 from slacktide.algebra import scalar as s
 from slacktide.algebra.equalities import conjuncts
+from slacktide.optimizer.statistics.bounds import Bound, bound_of, ends_of
 from slacktide.optimizer.statistics.computed import Known, facts_of
-from slacktide.optimizer.statistics.constants import number_of
-from slacktide.optimizer.statistics.facts import ColumnFacts, Figure
+from slacktide.optimizer.statistics.facts import Figure, comparable
 
 EQUAL: Final = Figure(0.1)
 RANGE: Final = Figure(1 / 3)
@@ -28,9 +28,6 @@ LIKE: Final = Figure(0.1)
 OTHER: Final = Figure(0.5)
 ALWAYS: Final = Figure(1.0, "observed")
 NEVER: Final = Figure(0.0, "observed")
-_ORDERED: Final = {"<": -1, "<=": -1, ">": 1, ">=": 1}
-_REJECTING: Final = frozenset({"=", "isnotnull", "like", *_ORDERED})
-_MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def selectivity(predicate: s.Scalar | None, known: Known) -> Figure:
@@ -92,9 +89,9 @@ def _either(shares: Sequence[Figure]) -> Figure:
 def _conjoined(parts: Sequence[s.Scalar], shares: Sequence[Figure], known: Known) -> list[Figure]:
     """The shares of conditions that all hold: those that bound one column are one."""
     apart: list[Figure] = []
-    bounded: dict[bytes, list[tuple[_Bound, Figure]]] = {}
+    bounded: dict[bytes, list[tuple[Bound, Figure]]] = {}
     for part, share in zip(parts, shares, strict=True):
-        bound = _bound(part, known)
+        bound = bound_of(part, known)
         if bound is None:
             apart.append(share)
         else:
@@ -102,7 +99,7 @@ def _conjoined(parts: Sequence[s.Scalar], shares: Sequence[Figure], known: Known
     return [*apart, *(_between(found, known) for found in bounded.values())]
 
 
-def _between(found: Sequence[tuple[_Bound, Figure]], known: Known) -> Figure:
+def _between(found: Sequence[tuple[Bound, Figure]], known: Known) -> Figure:
     """The share of rows of which a value lies between bounds.
 
     One of all values at least, as far as each bound leaves one: who asks for a range takes it for one that has rows.
@@ -110,51 +107,14 @@ def _between(found: Sequence[tuple[_Bound, Figure]], known: Known) -> Figure:
     if len(found) == 1:
         return found[0][1]
     bounded = found[0][0].value
-    low = max((bound.place for bound, _ in found if bound.side > 0), default=0.0)
-    high = min((bound.place for bound, _ in found if bound.side < 0), default=1.0)
-    distinct = facts_of(bounded, known).distinct
+    low, high = ends_of(bound for bound, _ in found)
+    distinct = facts_of(bounded, known).values
     value = Figure(0.0, "observed") if distinct is None else distinct
     least = min(1.0 / value.value if value.value >= 1.0 else 0.0, high, 1.0 - low)
     shares = [share for _, share in found]
     if high - low < least:
         shares.append(value)
-    return there(bounded, known).scaled(max(high - low, least), *shares)
-
-
-class _Bound(NamedTuple):
-    """A comparison of a value of a known range with a constant.
-
-    Attributes:
-        value: it, without casts.
-        side: 1 where values above the constant are meant, -1 where those below.
-        place: of the constant in the range, from 0 to 1.
-    """
-
-    value: s.Scalar
-    side: int
-    place: float
-
-
-def _bound(part: s.Scalar, known: Known) -> _Bound | None:
-    if not isinstance(part, s.Call) or part.function not in _ORDERED:
-        return None
-    function, (left, right) = part.function, part.arguments
-    if isinstance(left, s.Literal):
-        function, left, right = _MIRRORED[function], right, left
-    facts, number = facts_of(left, known), number_of(right)
-    while isinstance(left, s.Cast):
-        left = left.operand
-    if number is None or facts.low is None or facts.high is None or facts.high <= facts.low:
-        return None
-    place = min(max((number - facts.low) / (facts.high - facts.low), 0.0), 1.0)
-    if facts.low <= number <= facts.high and facts.distinct is not None:
-        place = _beside(place, function, 1.0 / max(facts.distinct.value, 1.0))
-    return _Bound(left, _ORDERED[function], place)
-
-
-def _beside(place: float, function: str, share: float) -> float:
-    """The place of a constant that is a value itself: a bound leaves that out or has it, even where it is the first or the last one."""
-    return max(place, share) if function in {"<=", ">"} else min(place, 1.0 - share)
+    return not_null(bounded, known).scaled(max(high - low, least), *shares)
 
 
 def but(share: Figure) -> Figure:
@@ -188,20 +148,21 @@ def _leaf(part: s.Scalar, known: Known) -> Figure:
 
 
 def _equality(function: str, left: s.Scalar, right: s.Scalar, known: Known) -> Figure:
-    found = [facts_of(value, known).distinct for value in (left, right)]
-    counts = [count for count in found if count is not None]
+    facts = [facts_of(one, known) for one in (left, right) if not isinstance(one, s.Literal)]
+    found = comparable(*facts) if len(facts) == 2 else facts
+    counts = [one.values for one in found if one.values is not None]
     if not counts:
         return EQUAL
     counts = [count for count in counts if count.origin != "default"] or counts
-    valued = [there(value, known) for value in (left, right) if function == "="]
+    valued = [not_null(value, known) for value in (left, right) if function == "="]
     return both(valued).scaled(1.0 / max(1.0, *(count.value for count in counts)), *counts)
 
 
 def _inequality(part: s.Scalar, known: Known) -> Figure:
-    bound = _bound(part, known)
+    bound = bound_of(part, known)
     if bound is None:
         return RANGE
-    return there(bound.value, known).scaled(bound.place if bound.side < 0 else 1.0 - bound.place)
+    return not_null(bound.value, known).scaled(bound.place if bound.side < 0 else 1.0 - bound.place)
 
 
 def _told(part: s.Scalar, known: Known) -> Figure:
@@ -210,70 +171,12 @@ def _told(part: s.Scalar, known: Known) -> Figure:
         case s.Literal():
             return NEVER if part.nullable else ALWAYS
         case s.Call("=" | "<" | "<=" | ">" | ">=" | "in", arguments):
-            return both([there(value, known) for value in arguments])
+            return both([not_null(value, known) for value in arguments])
         case _:
             return ALWAYS
 
 
-def without_nulls(predicate: s.Scalar | None) -> Iterator[int]:
-    """The columns that have no NULL where a predicate is true, by id."""
-    for part in conjuncts(predicate):
-        if isinstance(part, s.Call) and part.function in _REJECTING:
-            for argument in part.arguments:
-                inner = argument
-                while isinstance(inner, s.Cast):
-                    inner = inner.operand
-                if isinstance(inner, s.Reference):
-                    yield inner.column
-
-
-def bounded(predicate: s.Scalar | None, known: Known) -> Iterator[tuple[int, ColumnFacts]]:
-    """The columns of which a predicate leaves few values, by id, with what is known of those.
-
-    Without it a join by such a column, or groups of it, would have the rows of one value share all of them.
-    """
-    bounds: dict[int, list[_Bound]] = {}
-    for part in conjuncts(predicate):
-        bound = _bound(part, known)
-        if bound is not None and isinstance(bound.value, s.Reference):
-            bounds.setdefault(bound.value.column, []).append(bound)
-        match part:
-            case s.Call("=", (s.Reference(column), s.Literal())):
-                yield column, _of_values(known(column), 1.0)
-            case s.Call("in", (s.Reference(column), *listed)) if _are_constants(listed):
-                yield column, _of_values(known(column), float(len(listed)))
-    for column, found in bounds.items():
-        low = max((bound.place for bound in found if bound.side > 0), default=0.0)
-        high = min((bound.place for bound in found if bound.side < 0), default=1.0)
-        yield column, _within(known(column), low, max(low, high))
-
-
-def _are_constants(listed: Sequence[s.Scalar]) -> bool:
-    return all(isinstance(one, s.Literal) for one in listed)
-
-
-def _of_values(facts: ColumnFacts, values: float) -> ColumnFacts:
-    is_known = facts.distinct is not None and facts.distinct.origin != "default"
-    if is_known and facts.distinct is not None:
-        values = min(values, max(facts.distinct.value, 1.0))
-    return replace(facts, distinct=Figure(values, "observed"), whole=None)
-
-
-def _within(facts: ColumnFacts, low: float, high: float) -> ColumnFacts:
-    """A part of the range of a column, and as much of its values."""
-    if facts.low is None or facts.high is None or facts.distinct is None:
-        return facts
-    width, values = facts.high - facts.low, facts.distinct.value
-    return replace(
-        facts,
-        distinct=replace(facts.distinct, value=max(values * (high - low), min(values, 1.0))),
-        low=facts.low + low * width,
-        high=facts.low + high * width,
-        whole=None,
-    )
-
-
-def there(value: s.Scalar, known: Known) -> Figure:
+def not_null(value: s.Scalar, known: Known) -> Figure:
     """The rows that have a value: all of them, where nobody has said how many have none."""
     nulls = _nulls(value, known)
     return ALWAYS if nulls.origin == "default" else but(nulls)

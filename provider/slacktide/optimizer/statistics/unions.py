@@ -1,18 +1,13 @@
-"""What is expected of the rows of several relations one after another.
-
-Of a value that lies within the ranges of two of them it is not known whether both have it; the more of them are taken to
-have those of the fewer. What lies in the range of one alone, as the days of a table a year do, is its own.
-"""
+"""What is expected of the rows of several relations one after another."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import NamedTuple
 
 from slacktide.algebra import relation as r
 from slacktide.optimizer.statistics.estimate import Estimate
 from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN, ColumnFacts, Figure, total, worst
+from slacktide.optimizer.statistics.ranges import Range, values_together
 
 
 def added(children: Sequence[Estimate], sides: Sequence[r.Columns], fields: r.Columns) -> Estimate:
@@ -29,50 +24,24 @@ def added(children: Sequence[Estimate], sides: Sequence[r.Columns], fields: r.Co
 
 
 def _column(known: Sequence[ColumnFacts], rows: Sequence[Figure]) -> ColumnFacts:
-    ranges = [found for facts in known if (found := _range(facts)) is not None]
-    wholes = {facts.whole for facts in known}
-    is_ranged = len(ranges) == len(known) > 0
-    return ColumnFacts(
-        _distinct(known, ranges if is_ranged else ()),
-        low=min(low for low, _, _ in ranges) if is_ranged else None,
-        high=max(high for _, high, _ in ranges) if is_ranged else None,
-        nulls=_nulls(known, rows),
-        whole=known[0].whole if len(wholes) == 1 else None,
+    figures = [facts.values for facts in known if facts.values is not None]
+    ranges = [
+        Range(*facts.ends, facts.values.value)
+        for facts in known
+        if facts.ends is not None and facts.values is not None
+    ]
+    is_known, is_ranged = len(figures) == len(known), len(ranges) == len(known)
+    values = (
+        values_together(ranges) if is_ranged else max((one.value for one in figures), default=0.0)
     )
-
-
-class _Range(NamedTuple):
-    low: float
-    high: float
-    distinct: float
-
-
-def _range(facts: ColumnFacts) -> _Range | None:
-    if facts.low is None or facts.high is None or facts.distinct is None:
-        return None
-    return _Range(facts.low, facts.high, facts.distinct.value)
-
-
-def _distinct(known: Sequence[ColumnFacts], ranges: Sequence[_Range]) -> Figure | None:
-    figures = [facts.distinct for facts in known if facts.distinct is not None]
-    if not figures or len(figures) < len(known):
-        return None
-    most = max(figure.value for figure in figures)
-    return Figure(max(most, _within(ranges)), worst(*figures))
-
-
-def _within(ranges: Sequence[_Range]) -> float:
-    """How many values several ranges have together, as evenly as each has its own."""
-    ends = sorted({end for one in ranges for end in (one.low, one.high)})
-    points = {one.low: one.distinct for one in ranges if one.low == one.high}
-    pieces = (max(_share(one, *piece) for one in ranges) for piece in pairwise(ends))
-    return sum(pieces) + sum(points.values())
-
-
-def _share(one: _Range, low: float, high: float) -> float:
-    """How many of its values a range has in a part, which lies inside or outside of it."""
-    is_inside = one.low <= low and high <= one.high and one.low < one.high
-    return one.distinct * (high - low) / (one.high - one.low) if is_inside else 0.0
+    origins = {facts.source_column for facts in known}
+    return ColumnFacts(
+        Figure(values, worst(*figures)) if is_known else None,
+        low=min(one.low for one in ranges) if is_ranged else None,
+        high=max(one.high for one in ranges) if is_ranged else None,
+        nulls=_nulls(known, rows),
+        source_column=known[0].source_column if len(origins) == 1 else None,
+    )
 
 
 def _nulls(known: Sequence[ColumnFacts], rows: Sequence[Figure]) -> Figure:

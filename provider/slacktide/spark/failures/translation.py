@@ -44,7 +44,11 @@ _FILES = (
     "UNABLE_TO_INFER",
 )
 _AGAIN = "deliver the file again under a new name and leave this arrival out with 'slacktide source skip'"
-_APART = ", or add the source with --quarantine, which keeps rows that do not fit apart"
+_OTHER_WAYS = {
+    _MALFORMED: ", or add the source with --quarantine, which keeps rows that do not fit apart",
+    "CSV header": ", or add the source with the columns that its headers name, or with --option enforceSchema=true, "
+    "by which columns go by their places",
+}
 _OVERFLOWS = (
     "ARITHMETIC_OVERFLOW",
     "BINARY_ARITHMETIC_OVERFLOW",
@@ -153,10 +157,8 @@ def _translate(
     if condition.startswith(_FILES) and not is_of_row:
         line, read = first_line(failure), _READ.search(_whole(failure))
         named = read[1] if read and read[1] not in line else "a file"
-        return SourceError(
-            f"{what}: {named} cannot be read: {line}",
-            hint=_AGAIN + (_APART if _MALFORMED in _whole(failure) else ""),
-        )
+        ways = [way for sign, way in _OTHER_WAYS.items() if sign in _whole(failure)]
+        return SourceError(f"{what}: {named} cannot be read: {line}", hint="".join((_AGAIN, *ways)))
     is_of_row |= _is_of_rows(_state(failure)) or _RAISED.search(_whole(failure)) is not None
     if is_of_row or condition.startswith(_DATA):
         return DataError(
@@ -247,6 +249,6 @@ def first_line(failure: BaseException) -> str:
         said = _SAID.findall(text)
         # The outermost tells of jobs and stages in lines of its own; the innermost tells the fact in all of its lines.
         lines = [said[0].splitlines()[0], said[-1]] if said else []
-        told = [" ".join(one.split(": ", 2)[-1].split()) for one in lines]
+        told = [" ".join(map(str.strip, one.split(": ", 2)[-1].splitlines())) for one in lines]
         text = "; ".join(dict.fromkeys(told)) or text
     return text.splitlines()[0][:500]

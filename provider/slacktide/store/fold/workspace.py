@@ -13,6 +13,8 @@ from slacktide.store.record import Json, RunRecord
 
 KEPT_REPORTS: Final = 200
 """Reports of the newest runs; older ones are kept where they alone tell what a view takes in some way."""
+MOST_OLDER_REPORTS: Final = 800
+"""As many older reports are kept, the newest of them: the world of many views that run one by one stays small."""
 
 
 def _create(draft: Draft, _: int, update: u.CreateWorkspace) -> None:
@@ -66,7 +68,7 @@ def _let_go(draft: Draft) -> None:
     for run in reversed(draft.full_reports[:-KEPT_REPORTS]):
         ways = {*_ways(draft, draft.runs[run].report)} - seen
         seen |= ways
-        if ways:
+        if ways and len(kept) < MOST_OLDER_REPORTS:
             kept.append(run)
         else:
             draft.runs[run] = replace(draft.runs[run], report={})

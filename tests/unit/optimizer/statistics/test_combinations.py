@@ -120,3 +120,24 @@ def test_a_bound_has_its_value_or_leaves_it_out(predicate: str, expected: float)
     flag = ColumnFacts(Figure(2, "observed"), 0.0, 1.0, Figure(0.0, "observed"))
     found = rows(f"filter {predicate}\n  {SALES}", sales=source(1e7, s_promo=flag))
     assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "kept", ["in(#20, 5, 6)", "(#20 = 5)", "(#20 > 5)", "and((#20 > 5), (#20 < 7))"]
+)
+def test_a_filter_makes_no_join_larger(kept: str) -> None:
+    """Of a count nobody knows how many values it has; two of them are not all that the other side has."""
+    counts = f"aggregate key=[s#21:INT! := #1] [n#20:BIGINT! := count()]\n      {SALES}"
+    unknown = replace(KNOWN["prices"], key=(), columns={})
+
+    def found(left: str) -> float:
+        return rows(joined("inner", "(#20 = cast(#7 as BIGINT))", left, PRICES), prices=unknown)
+
+    assert found(f"filter {kept}\n    {counts}") <= found(counts.replace("      ", "    "))
+
+
+def test_of_keys_that_are_filtered_alike_all_rows_meet() -> None:
+    left, right = f"filter (#2 = 5)\n    {SALES}", f"filter (#6 = 5)\n    {PRICES}"
+    keyless = replace(KNOWN["prices"], key=())
+    found = rows(joined("inner", "(#2 = #6)", left, right), prices=keyless)
+    assert found == pytest.approx(1e7 / 1000 * 1e5 / 1000)

@@ -16,7 +16,7 @@ from slacktide.optimizer.statistics.facts import UNKNOWN_COLUMN
 from slacktide.optimizer.statistics.relation import Cardinality
 
 pytestmark = pytest.mark.unit
-FIELDS = "at#1:TIMESTAMP!, day#2:DATE!, user#3:INT!, text#4:STRING, odd#5:DATE"
+FIELDS = "at#1:TIMESTAMP!, day#2:DATE!, user#3:INT!, text#4:STRING, odd#5:DATE, far#6:INT!"
 FIRST, LAST = (float(date(2026, *day).toordinal()) for day in ((1, 1), (12, 31)))
 
 
@@ -30,10 +30,11 @@ KNOWN = {
     2: told(365, FIRST, LAST),
     3: told(5_000, 1.0, 10_000.0),
     4: told(3, nulls=0.5),
+    6: told(5_000, -5_000.0, 5_000.0),
 }
 SOURCE = SourceFacts(
     rows=Figure(100_000, "observed"),
-    columns=dict(zip(("at", "day", "user", "text"), KNOWN.values(), strict=True)),
+    columns=dict(zip(("at", "day", "user", "text", "far"), KNOWN.values(), strict=True)),
 )
 
 
@@ -62,6 +63,9 @@ def rows(text: str) -> float:
         ("date_trunc('HOUR', #1):TIMESTAMP", 365 * 24 - 6 + 1),
         ("trunc(#2, 'week'):DATE", 53),
         ("pmod(#3, 7):INT!", 7),
+        ("(#3 % 7):INT!", 7),
+        ("(#6 % 7):INT!", 13),
+        ("pmod(#6, 7):INT!", 7),
         ("(#3 % 1000000):INT!", 5_000),
         ("(#3 + 1):INT!", 5_000),
         ("upper(#4)", 3),
@@ -78,7 +82,13 @@ def test_a_computed_value_has_so_many_values(text: str, distinct: float) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["(#3 + #3):INT!", "date_trunc('HOUR', cast(#4 as TIMESTAMP)):TIMESTAMP", "year(#5)"]
+    "text",
+    [
+        "(#3 + #3):INT!",
+        "(cast(#3 as DOUBLE) % 1.0D):DOUBLE",
+        "date_trunc('HOUR', cast(#4 as TIMESTAMP)):TIMESTAMP",
+        "year(#5)",
+    ],
 )
 def test_of_others_nobody_knows(text: str) -> None:
     assert facts_of(value(text), lambda c: KNOWN.get(c, UNKNOWN_COLUMN)).distinct is None
@@ -97,6 +107,22 @@ def test_ranges_are_those_of_what_a_value_is_cast_to() -> None:
     assert ends("month(#2)") == (1.0, 12.0)
 
 
+@pytest.mark.parametrize("year", [1, 1900, 2000, 2016, 2019, 2100, 9999])
+def test_a_year_is_that_of_the_calendar(year: int) -> None:
+    first, last = (float(date(year, *day).toordinal()) for day in ((1, 1), (12, 31)))
+    found = facts_of(value("year(#2)"), lambda _: told(365, first, last + 0.9))
+    assert (found.low, found.high) == (year, year)
+
+
+def test_a_deep_expression_is_read_as_any_other() -> None:
+    deep: s.Scalar = value("#3")
+    for _ in range(5_000):
+        deep = s.Call("+", (deep, s.Literal("1", "INT", False)), "INT", False)
+    found = facts_of(deep, lambda column: KNOWN[column]).distinct
+    assert found is not None
+    assert found.value == 5_000
+
+
 HALF = "TIMESTAMP_LTZ '2026-07-02 09:00:00Z'"
 
 
@@ -106,6 +132,10 @@ HALF = "TIMESTAMP_LTZ '2026-07-02 09:00:00Z'"
         (f'filter (#1 >= "{HALF}":TIMESTAMP!)', 50_000),
         (f'filter (#1 < "{HALF}":TIMESTAMP!)', 50_000),
         ("filter (cast(#1 as DATE) = DATE '2026-03-01')", 100_000 / 365),
+        (
+            "filter and((cast(#1 as DATE) >= DATE '2026-03-01'), (cast(#1 as DATE) <= DATE '2026-03-01'))",
+            100_000 / 365,
+        ),
         ("filter (month(#2) = 2)", 100_000 / 12),
         ("filter and((month(#2) >= 3), (month(#2) < 4))", 100_000 / 11),
         ("aggregate key=[k#20 := date_trunc('DAY', #1):TIMESTAMP] [n#21 := count()]", 365),
