@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -16,15 +14,9 @@ import obstore
 from obstore import exceptions as failure
 from obstore.store import LocalStore
 
-from slacktide.errors import (
-    InvalidSettingError,
-    SetupError,
-    SlacktideError,
-    StorageError,
-    WorkspaceError,
-    WorkspaceMissingError,
-)
+from slacktide.errors import SlacktideError, WorkspaceError, WorkspaceMissingError
 from slacktide.store.address import Address, check_relative
+from slacktide.store.failures import is_denied, translated_failure
 from slacktide.store.layout import DEPTH
 from slacktide.store.links import circle_on
 from slacktide.store.reach import reach
@@ -37,18 +29,6 @@ ByteRange = tuple[str, int, int]  # the key of an object, the first byte, and th
 _REMOTE_READERS: Final = 16
 _K = TypeVar("_K")
 _T = TypeVar("_T")
-MAKE_ROOM: Final = (
-    "make room there, then repeat the call: nothing is committed and the last answers stay; "
-    "'slacktide gc' removes what nobody needs"
-)
-_FULL: Final = ("No space left on device", "Disk quota exceeded")
-GIVE_CREDENTIALS: Final = (
-    "give credentials in the Airflow connection or in the environment (AWS_ACCESS_KEY_ID and others; those of a "
-    "profile are printed by: aws configure export-credentials --format env)"
-)
-_AGAIN: Final = "the same call may succeed when repeated"
-_MACHINE: Final = ("169.254.169.254", "169.254.170.2")
-"""Addresses at which machines of Amazon tell their roles, and containers theirs."""
 _FOREIGN: Final = (failure.BaseError, ValueError, OSError)
 
 
@@ -231,7 +211,9 @@ class ObjectStore:
 
     def _ours(self, error: Exception, key: str) -> SlacktideError:
         where = self._address.child(key).spelling if key else self._address.spelling
-        return _translate(error, where, denied=self._address.is_local and is_denied(Path(where)))
+        return translated_failure(
+            error, where, denied=self._address.is_local and is_denied(Path(where))
+        )
 
 
 def connect(
@@ -253,7 +235,7 @@ def connect(
     except SlacktideError:
         raise
     except _FOREIGN as error:
-        raise _translate(error, address.spelling, denied=False) from error
+        raise translated_failure(error, address.spelling, denied=False) from error
     return ObjectStore(client, address)
 
 
@@ -276,7 +258,7 @@ def _open_local(address: Address, *, create: bool) -> LocalStore:
         there = True
     except (failure.BaseError, OSError) as error:
         denied = isinstance(error, PermissionError)
-        raise _translate(error, address.spelling, denied=denied) from error
+        raise translated_failure(error, address.spelling, denied=denied) from error
     if not there:
         raise WorkspaceMissingError(
             f"there is no directory {address.spelling}", hint="make a workspace: slacktide init"
@@ -286,84 +268,3 @@ def _open_local(address: Address, *, create: bool) -> LocalStore:
             f"{address.spelling} is not a directory", hint="give the path of a directory"
         )
     return client
-
-
-_TOLD = re.compile(r"<(Code|Message)>([^<]*)</")
-_CREDENTIALS: Final = frozenset(
-    {"ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
-)
-_REGIONS: Final = frozenset(
-    {"AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException"}
-)
-
-
-def is_denied(path: Path, mode: int = os.R_OK | os.W_OK) -> bool:
-    """Ask the file system itself, since obstore says "generic error" for a local refusal."""
-    if os.access(path, mode, effective_ids=True):
-        return False
-    while not os.path.lexists(path) and path != path.parent:
-        path = path.parent
-    return not os.access(path, mode, effective_ids=True)
-
-
-def advice_on(fact: str) -> str:
-    """What to do about a failure of a store: where no credentials are given, it asks the machine for its role."""
-    asked = any(address in fact for address in _MACHINE)
-    return f"{GIVE_CREDENTIALS}; where the machine has a role, repeat the call" if asked else _AGAIN
-
-
-def is_disk_full(text: str) -> bool:
-    """Whether what a system says of a failure is that a disk, or a share of it, is full."""
-    return any(sign in text for sign in _FULL)
-
-
-def fact_of(error: Exception) -> str:
-    """What a failure says in one line: of S3 its code and its message, which stand in XML."""
-    told = {name: text for name, text in _TOLD.findall(str(error)) if text}
-    if "Code" in told:
-        return ": ".join(told[name] for name in ("Code", "Message") if name in told)
-    return next(iter(str(error).splitlines()), type(error).__name__)
-
-
-def misconfigured(error: Exception, where: str) -> SlacktideError | None:
-    """What must be changed before the same call can succeed; None where S3 names nothing of that kind."""
-    fact = fact_of(error)
-    code = fact.partition(":")[0]
-    if code in _CREDENTIALS:
-        return SetupError(
-            f"{where} cannot be reached with these credentials: {fact}", hint=GIVE_CREDENTIALS
-        )
-    if code in _REGIONS:
-        return SetupError(
-            f"{where} is in another region: {fact}",
-            hint="give the region of the bucket, as the storage option region or as AWS_REGION",
-        )
-    if code == "NoSuchBucket":
-        return SetupError(
-            f"there is no bucket of {where}: {fact}", hint="create it, or name another"
-        )
-    return None
-
-
-def _translate(error: Exception, where: str, *, denied: bool) -> SlacktideError:
-    fact = fact_of(error)
-    if denied or isinstance(error, failure.PermissionDeniedError | PermissionError):
-        return WorkspaceError(
-            f"{where} may not be read or written by this user",
-            hint="grant access to it, or run as a user that has it",
-        )
-    if isinstance(error, failure.UnauthenticatedError):
-        return SetupError(
-            f"{where} cannot be reached without credentials: {fact}", hint=GIVE_CREDENTIALS
-        )
-    if isinstance(error, failure.UnknownConfigurationKeyError):
-        return InvalidSettingError(fact, hint="see the options of obstore for this scheme")
-    if isinstance(error, failure.NotSupportedError | failure.InvalidPathError | ValueError):
-        return WorkspaceError(
-            f"{where} cannot be used: {fact}", hint="choose another address for the workspace"
-        )
-    if (found := misconfigured(error, where)) is not None:
-        return found
-    if is_disk_full(fact):
-        return StorageError(f"no space is left at {where}", hint=MAKE_ROOM)
-    return StorageError(f"the store failed at {where}: {fact}", hint=advice_on(fact))

@@ -19,7 +19,7 @@ from slacktide.errors import (
     WorkspaceMissingError,
 )
 from slacktide.store import Objects, connect, parse_address
-from slacktide.store.objects import GIVE_CREDENTIALS, _translate
+from slacktide.store.failures import GIVE_CREDENTIALS, translated_failure
 
 NAMES = ["plain", "a b.txt", "p%20q", "day=2026-01-01/é#x.parquet", 'q"?*[x]{y}~|^`']
 
@@ -147,7 +147,7 @@ def test_directories_of_an_attempt_go_with_their_last_file(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("sign", ["No space left on device (os error 28)", "Disk quota exceeded"])
 def test_a_full_disk_is_told_from_other_failures(sign: str) -> None:
-    told = _translate(OSError(f"Unable to copy data: {sign}"), "/w/log/1", denied=False)
+    told = translated_failure(OSError(f"Unable to copy data: {sign}"), "/w/log/1", denied=False)
     assert type(told) is StorageError
     assert told.message == "no space is left at /w/log/1"
     assert "make room" in told.hint
@@ -156,10 +156,14 @@ def test_a_full_disk_is_told_from_other_failures(sign: str) -> None:
 def test_who_has_no_credentials_is_told_how_to_give_some() -> None:
     """A machine may have a role, and its service may be slow: the call can be repeated."""
     address = "http://169.254.169.254/latest/api/token"
-    told = _translate(GenericError(f"Error performing PUT {address}"), "s3://b/w", denied=False)
+    told = translated_failure(
+        GenericError(f"Error performing PUT {address}"), "s3://b/w", denied=False
+    )
     assert isinstance(told, RetryableError)
     assert "AWS_ACCESS_KEY_ID" in told.hint
-    other = _translate(GenericError("Error performing PUT http://s3"), "s3://b/w", denied=False)
+    other = translated_failure(
+        GenericError("Error performing PUT http://s3"), "s3://b/w", denied=False
+    )
     assert other.hint == "the same call may succeed when repeated"
 
 
@@ -184,9 +188,9 @@ def test_what_s3_says_in_xml_is_told_and_is_no_matter_of_trying_again(
 ) -> None:
     body = f'<?xml version="1.0"?>\n<Error><Code>{code}</Code><Message>so it is</Message></Error>'
     error = GenericError(f"Error performing GET http://s3 in 1.2ms: 400 Bad Request: {body}")
-    told = _translate(error, "s3://b/w", denied=False)
+    told = translated_failure(error, "s3://b/w", denied=False)
     assert isinstance(told, SetupError)
     assert f"{code}: so it is" in str(told)
     assert way_out in (told.hint or "")
     busy = GenericError(f"503: {body.replace(code, 'SlowDown')}")
-    assert isinstance(_translate(busy, "s3://b/w", denied=False), StorageError)
+    assert isinstance(translated_failure(busy, "s3://b/w", denied=False), StorageError)

@@ -27,15 +27,9 @@ from slacktide.errors import (
     StorageError,
 )
 from slacktide.store.address import Address, parse_address
+from slacktide.store.failures import GIVE_CREDENTIALS, advice_on, fact_of, is_denied, setup_error_of
 from slacktide.store.links import circle_below, circle_on
-from slacktide.store.objects import (
-    GIVE_CREDENTIALS,
-    advice_on,
-    fact_of,
-    is_denied,
-    is_folder,
-    misconfigured,
-)
+from slacktide.store.objects import is_folder
 from slacktide.store.reach import reach
 
 if TYPE_CHECKING:
@@ -297,6 +291,6 @@ def _translate(error: Exception, where: str) -> SlacktideError:
         return SourceError(
             f"{where} cannot be read: {fact}", hint="rename or remove the file that it speaks of"
         )
-    if (found := misconfigured(error, where)) is not None:
+    if (found := setup_error_of(error, where)) is not None:
         return found
     return StorageError(f"the store failed at {where}: {fact}", hint=advice_on(fact))

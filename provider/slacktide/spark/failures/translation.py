@@ -22,8 +22,8 @@ from slacktide.errors import (
 from slacktide.spark.failures.python_failures import of_python
 from slacktide.spark.failures.reaching import missing_format, store_failure
 from slacktide.spark.texts import marks
+from slacktide.store.failures import MAKE_ROOM, is_disk_full
 from slacktide.store.layout import chain_in
-from slacktide.store.objects import MAKE_ROOM, is_disk_full
 from slacktide.store.record import FunctionRecord
 
 _STATE = re.compile(r"SQLSTATE: (\w{5})")
