@@ -151,7 +151,7 @@ KINDS: Final[dict[str, Kind]] = {
         {"v": LEFT},
         after_plan=damaged("sources/"),
         settings={"policy": "incremental"},
-        commits=3,  # one mirror is found after the other
+        commits=5,  # one mirror is found after the other; what is left in each is noted
     ),
     "written by Spark": Kind(
         {"v": LEFT},
@@ -165,6 +165,7 @@ KINDS: Final[dict[str, Kind]] = {
         change=divided,
         settings={"policy": "incremental"},
         methods={"v": "incremental", "bad": "failed"},
+        commits=2,
     ),
     "right join": _maintained("right join"),
     "existence join": _maintained("EXISTS in an expression"),
