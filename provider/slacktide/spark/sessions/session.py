@@ -95,8 +95,6 @@ PINNED: Final[Mapping[str, str]] = MappingProxyType(
         "spark.sql.optimizer.inSetConversionThreshold": "2147483647",
         "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
         "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
-        # Spark's own default, INT96, has no ranges by which pages are passed over, and other readers lose its time zone.
-        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     }
 )
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 # `slacktide.spark.tables.landed`. A line of text is checked whole, whatever a view reads and whichever rows it
 # wants. Spark fails when it pushes an EXISTS of a projection into the branches of a union. The text of a
 # plan for the pages of Spark is written anew at every stage; the short one costs half. The first rows of
-# an order, as many as are kept, are picked out before they meet.
+# an order, as many as are kept, are picked out before they meet. Instants are written as 64 bits: Spark's default, INT96, has
+# no ranges by which pages are passed over, and other readers lose its time zone.
 EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
     {
         **RUNNING,
@@ -33,6 +34,7 @@ EXECUTION: Final[Mapping[str, str]] = MappingProxyType(
         "spark.sql.optimizer.windowGroupLimitThreshold": str(MOST_FIRST),
         "spark.sql.ui.explainMode": "simple",
         "spark.sql.parquet.compression.codec": COMPRESSION,
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     }
 )
 _TUNING: Final = ("spark.sql.shuffle.partitions", "spark.sql.autoBroadcastJoinThreshold")
