@@ -119,7 +119,7 @@ class Kind:
         methods: by view, the method of the undisturbed run.
         is_repeatable: whether equal rows give equal answers.
         keeps_history: whether the changes of the answers lead over the run.
-        commits: entries that the run writes to the log.
+        commits: entries that the run writes to the log, without what it notes of columns once it is committed.
         is_published: whether each view has a sink.
         shown: asked of the undisturbed run.
     """
