@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from slacktide.common.digest import digest_of
 from slacktide.common.names import check_name
@@ -153,21 +153,20 @@ def _differs(record: FunctionRecord, target: str, returns: str, rest: Mapping[st
 
 def _asks_for_columns(record: Source, kind: str, arguments: Mapping[str, Any]) -> bool:
     """Whether a source is declared as it is, but for its columns."""
-    if kind != record.kind or arguments.get("schema") is None:
-        return False
-    checked = check_arguments(kind, arguments)
-    is_else = _but_columns(checked) != _but_columns(record.arguments)
-    return not is_else and has_other_columns(record, checked["schema"])
+    return arguments.get("schema") is not None and _difference(record, kind, arguments) == "columns"
 
 
-def _is_otherwise(record: Source, kind: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether a source is declared with other facts, however these are spelled; columns that files showed need no words."""
+def _difference(
+    record: Source, kind: str, arguments: Mapping[str, Any]
+) -> Literal["facts", "columns"] | None:
+    """In what a source is declared otherwise, however it is spelled; columns that files showed need no words."""
     if kind != record.kind:
-        return True
+        return "facts"
     checked = check_arguments(kind, arguments)
+    if _but_columns(checked) != _but_columns(record.arguments):
+        return "facts"
     schema = checked.get("schema")
-    has_others = schema is not None and has_other_columns(record, schema)
-    return has_others or _but_columns(checked) != _but_columns(record.arguments)
+    return "columns" if schema is not None and has_other_columns(record, schema) else None
 
 
 def _but_columns(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,10 +191,10 @@ def _alteration(record: Source, schema: str) -> Alteration:
 
 def _source_notices(record: Source, kind: str, arguments: Mapping[str, Any]) -> Iterator[str]:
     name = record.name
-    if _asks_for_columns(record, kind, arguments) and is_wider(record, arguments["schema"]):
+    difference = _difference(record, kind, arguments)
+    if difference == "columns" and is_wider(record, arguments["schema"]):
         yield f'source {name} is declared with more columns; "apply": true adds them'
-        return
-    if _is_otherwise(record, kind, arguments):
+    elif difference is not None:
         yield f"source {name} is declared otherwise; drop it and its views to change it"
 
 

@@ -85,39 +85,40 @@ def fit(
         kinds: by default those that are paid in tasks.
     """
     kinds = [kind for kind in kinds if getattr(before, kind) > 0]
-    coefficients = before
+    prices: Row = [getattr(before, kind) for kind in kinds]
+    rows: Matrix = [
+        [getattr(sample.work, kind) * price for kind, price in zip(kinds, prices, strict=True)]
+        for sample in samples
+    ]
+    measured = [max(sample.seconds, FLOOR) for sample in samples]
+    shares = [1.0] * len(kinds)
     for _ in range(MOST_ROUNDS if samples else 0):
-        latest = coefficients
-        coefficients = _round(samples, before, latest, kinds)
-        if not any(_moved(latest, coefficients, kind) for kind in kinds):
+        latest, shares = shares, _round(rows, measured, shares)
+        if all(abs(u - old) <= _STILL * old for u, old in zip(shares, latest, strict=True)):
             break
+    found = {kind: p * u for kind, p, u in zip(kinds, prices, shares, strict=True)}
+    coefficients = replace(before, **found)
     return Fit(coefficients, len(samples), *_errors(samples, coefficients))
 
 
-def _moved(latest: Coefficients, found: Coefficients, kind: str) -> bool:
-    old, new = getattr(latest, kind), getattr(found, kind)
-    return bool(abs(new - old) > _STILL * old)
+def _round(rows: Matrix, measured: Row, latest: Row) -> Row:
+    """The unknowns of one round, with weights of what the latest ones predict.
 
-
-def _round(
-    samples: Sequence[Sample], before: Coefficients, latest: Coefficients, kinds: Sequence[str]
-) -> Coefficients:
-    """The prices of one round, with weights of what the latest ones predict."""
-    prices: Row = [getattr(before, kind) for kind in kinds]
-    places = range(len(kinds))
+    Args:
+        rows: of each run, what each kind of its work takes at the prices before.
+        measured: seconds that each run took.
+        latest: unknowns of the round before.
+    """
+    places = range(len(latest))
     gram: Matrix = [[STRENGTH if i == j else 0.0 for j in places] for i in places]
-    target: Row = [STRENGTH] * len(kinds)
-    for sample in samples:
-        shares = [getattr(sample.work, k) * p for k, p in zip(kinds, prices, strict=True)]
-        predicted = sum(getattr(sample.work, kind) * getattr(latest, kind) for kind in kinds)
-        measured = max(sample.seconds, FLOOR)
-        weight = _weight(predicted, measured)
-        for i, left in enumerate(shares):
-            target[i] += weight * left * measured
-            for j, right in enumerate(shares):
+    target: Row = [STRENGTH] * len(latest)
+    for row, seconds in zip(rows, measured, strict=True):
+        weight = _weight(sum(r * u for r, u in zip(row, latest, strict=True)), seconds)
+        for i, left in enumerate(row):
+            target[i] += weight * left * seconds
+            for j, right in enumerate(row):
                 gram[i][j] += weight * left * right
-    found = solve_non_negative(gram, target)
-    return replace(before, **{k: p * u for k, p, u in zip(kinds, prices, found, strict=True)})
+    return solve_non_negative(gram, target)
 
 
 def _weight(predicted: float, measured: float) -> float:

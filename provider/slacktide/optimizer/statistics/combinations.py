@@ -76,5 +76,4 @@ def _damped(columns: Sequence[ColumnFacts]) -> Figure | None:
 
 def _sure(columns: Sequence[ColumnFacts]) -> list[Figure]:
     """How many values columns have, of those of which somebody has said so."""
-    counts = [column.values for column in columns if column.values is not None]
-    return [count for count in counts if count.origin != "default"]
+    return [column.sure for column in columns if column.sure is not None]

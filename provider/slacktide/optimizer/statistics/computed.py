@@ -122,10 +122,8 @@ def _one_to_one(of: ColumnFacts) -> ColumnFacts:
 def _at_most(of: ColumnFacts, values: float) -> ColumnFacts:
     """Other values, of which there are no more than so many."""
     most = Figure(values, "observed")
-    is_less = of.values is not None and of.values.value < values
-    is_sure = of.values is not None and of.values.origin != "default"
-    found = of.values if is_less and is_sure else most
-    return replace(_one_to_one(of), distinct=found, kept=None)
+    is_less = of.sure is not None and of.sure.value < values
+    return replace(_one_to_one(of), distinct=of.sure if is_less else most, kept=None)
 
 
 def _cast(of: ColumnFacts, before: DataType, after: DataType) -> ColumnFacts:

@@ -260,18 +260,13 @@ def _key_shares(
     rows = right.rows.scaled(rest.value, rest)
     found: list[Figure] = []
     for equal in parts.equalities:
-        own, other = (_sure(key, side) for key, side in ((equal.left, left), (equal.right, right)))
+        own = facts_of(equal.left, _in(left.columns)).sure
+        other = facts_of(equal.right, _in(right.columns)).sure
         if own is not None and other is not None and own.value:
             least = min(other, rows, key=lambda one: one.value)
             is_there = not_null(equal.left, left.column) if equal.operator == "=" else ALWAYS
             found.append(least.scaled(is_there.value / own.value, own, other, is_there))
     return found
-
-
-def _sure(key: s.Scalar, side: Estimate) -> Figure | None:
-    """How many different values a key has, where somebody has counted or declared it."""
-    values = facts_of(key, _in(side.columns)).values
-    return None if values is None or values.origin == "default" else values
 
 
 def groups(keys: Sequence[s.Scalar], child: Estimate) -> Figure:

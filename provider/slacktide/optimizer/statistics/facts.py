@@ -100,6 +100,11 @@ class ColumnFacts:
         return self.distinct if self.kept is None else self.kept
 
     @property
+    def sure(self) -> Figure | None:
+        """The same, where somebody has counted or declared it."""
+        return None if self.values is None or self.values.origin == "default" else self.values
+
+    @property
     def ends(self) -> tuple[float, float] | None:
         """The least and the greatest value; None where nobody knows them, or no number says how far they are apart."""
         if self.low is None or self.high is None or not 0.0 <= self.high - self.low < inf:
@@ -115,7 +120,7 @@ def comparable(one: ColumnFacts, other: ColumnFacts) -> tuple[ColumnFacts, Colum
 
     Rows of few values meet a part of the other column's: a filter would make a join larger.
     """
-    if all(facts.values is not None and facts.values.origin != "default" for facts in (one, other)):
+    if one.sure is not None and other.sure is not None:
         return one, other
     return replace(one, kept=None), replace(other, kept=None)
 

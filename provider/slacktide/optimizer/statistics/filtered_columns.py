@@ -52,9 +52,8 @@ def _are_constants(listed: Sequence[s.Scalar]) -> bool:
 
 
 def _of_values(facts: ColumnFacts, values: float) -> ColumnFacts:
-    there = facts.values
-    if there is not None and there.origin != "default":
-        values = min(values, max(there.value, 1.0))
+    if facts.sure is not None:
+        values = min(values, max(facts.sure.value, 1.0))
     return replace(facts, kept=Figure(values, "observed"), source_column=None)
 
 

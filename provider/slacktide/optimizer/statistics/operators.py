@@ -160,10 +160,9 @@ def _combine(operator: o.Combine, below: Below, _: Statistics) -> Estimate:
     child = below(operator.child)
     if not operator.keys:
         return replace(child, rows=Figure(1.0, "observed"))
-    known = [child.column(key.id).values for key in operator.keys]
     holders = dict.fromkeys(_holders(operator.child, {key.id for key in operator.keys}))
     most = [total(below(holder).rows for holder in holders)]
-    if all(values is not None and values.origin != "default" for values in known):
+    if all(child.column(key.id).sure is not None for key in operator.keys):
         most.append(groups(list(map(s.reference, operator.keys)), child))
     least = min(most, key=lambda figure: figure.value)
     return child if least.value >= child.rows.value else replace(child, rows=least)

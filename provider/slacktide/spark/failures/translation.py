@@ -155,9 +155,10 @@ def _translate(
         return own
     is_of_row = condition.startswith(_MALFORMED) and not reads_text
     if condition.startswith(_FILES) and not is_of_row:
-        line, read = first_line(failure), _READ.search(_whole(failure))
+        line, whole = first_line(failure), _whole(failure)
+        read = _READ.search(whole)
         named = read[1] if read and read[1] not in line else "a file"
-        ways = [way for sign, way in _OTHER_WAYS.items() if sign in _whole(failure)]
+        ways = [way for sign, way in _OTHER_WAYS.items() if sign in whole]
         return SourceError(f"{what}: {named} cannot be read: {line}", hint="".join((_AGAIN, *ways)))
     is_of_row |= _is_of_rows(_state(failure)) or _RAISED.search(_whole(failure)) is not None
     if is_of_row or condition.startswith(_DATA):

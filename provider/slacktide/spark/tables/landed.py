@@ -84,9 +84,8 @@ def _options(record: Source, kind: str) -> dict[str, str]:
     if kind in _TEXTUAL and "timezone" not in given:
         options["timeZone"] = _ZONE
     if kind == "csv" and "enforceschema" not in given:
-        options["enforceSchema"] = (
-            "false"  # columns that stand in another order are seen by a header
-        )
+        # By a header it is seen that columns stand in another order.
+        options["enforceSchema"] = "false"
     if _has_quarantine(record):
         options |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": ROW}
     elif kind in _TEXTUAL:
