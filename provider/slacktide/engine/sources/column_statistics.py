@@ -28,11 +28,13 @@ MOST_COLUMNS: Final = 64
 MOST_GROUPS: Final = 100
 """Row groups of a file that are looked at, evenly spread where it has more."""
 FEWEST_ROWS: Final = 50_000
-"""Rows of a file from which on its dictionaries are looked at; fewer tell little of all values."""
+"""Rows of a file from which on its dictionaries are looked at: fewer tell little of all values, and each costs a read."""
 LARGEST_DICTIONARY: Final = 900_000
 """Bytes of a dictionary that is whole; most writers give one up at a mebibyte."""
 FEW: Final = 0.1
 """Rows of which nothing is known, over those of which something is, that change no figure."""
+REPEATED: Final = 0.1
+"""Different values over rows up to which each comes so many times that few rows more have no others."""
 NEARLY_ALL: Final = 0.9
 """Different values over rows from which on hardly two rows of a file are taken for alike."""
 _HEADER: Final = 64
@@ -187,9 +189,7 @@ def _bounds(one: ColumnStatistics, other: ColumnStatistics) -> tuple[float | Non
 def _values(one: ColumnStatistics, other: ColumnStatistics, most: float) -> float | None:
     """Values that lie in both ranges are taken for the same ones, but for those of which a file has no two rows."""
     if one.distinct is None or other.distinct is None:
-        known, unknown = (other, one) if one.distinct is None else (one, other)
-        has_few = unknown.rows - (unknown.nulls or 0) <= FEW * known.rows
-        return known.distinct if has_few else None
+        return _told_by_one(one, other) if one.distinct is not None else _told_by_one(other, one)
     # Files come one by one, so that what is added up must not drift: of the fewer, those that lie outside.
     more, fewer = (one, other) if one.distinct >= other.distinct else (other, one)
     found = max(one.distinct, other.distinct)
@@ -198,6 +198,20 @@ def _values(one: ColumnStatistics, other: ColumnStatistics, most: float) -> floa
     if low is not None and high is not None and _is_capped(other):
         found = max(found, min(one.distinct + other.distinct, high - low + 1.0))
     return min(found, most)
+
+
+def _told_by_one(known: ColumnStatistics, unknown: ColumnStatistics) -> float | None:
+    """The values of both where one knows nothing of its own; None where it has too many rows of which nobody knows.
+
+    Few rows of values that come many times have no others, and of those that hardly come twice they have others only.
+    """
+    distinct, there = known.distinct, float(unknown.rows - (unknown.nulls or 0))
+    if distinct is None:
+        return None
+    if there and _is_capped(known):
+        return distinct + there
+    is_few = there < FEWEST_ROWS and distinct <= REPEATED * known.rows
+    return distinct if is_few or there <= FEW * known.rows else None
 
 
 def _is_capped(one: ColumnStatistics) -> bool:

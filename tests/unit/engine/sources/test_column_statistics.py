@@ -108,6 +108,24 @@ def test_nobody_knows_how_many_texts_are_without_a_dictionary() -> None:
     assert told({"text": ["a"] * 5})["text"].distinct is None  # too few rows to look
 
 
+@pytest.mark.parametrize(
+    ("known", "rows", "values"),
+    [
+        (ColumnStatistics(200_000, 0, None, None, 25.0), FEWEST_ROWS - 1, 25.0),
+        (ColumnStatistics(200_000, 0, None, None, 25.0), FEWEST_ROWS, None),
+        (ColumnStatistics(200_000, 0, None, None, 60_000.0), FEWEST_ROWS - 1, None),
+        (ColumnStatistics(60_000, 0, None, None, 59_000.0), 400_000, 459_000.0),
+    ],
+    ids=["each comes many times", "a large file", "each comes a few times", "none comes twice"],
+)
+def test_rows_of_which_nobody_knows(
+    known: ColumnStatistics, rows: int, values: float | None
+) -> None:
+    """Updates of a small table come in files of few rows: what is known of its brands stays."""
+    unknown = ColumnStatistics(rows, 0)
+    assert merged(known, unknown).distinct == merged(unknown, known).distinct == values
+
+
 def test_a_dictionary_that_was_given_up_early_says_nothing() -> None:
     texts = [f"{i % 9000:06}" for i in range(ROWS)]
     few = told({"text": texts}, dictionary_pagesize_limit=10_000, write_batch_size=500)
